@@ -1,0 +1,79 @@
+"""Our side: the peers' measurements through icvi's public interface, plus memory.
+
+Reads a job as JSON on standard input, prints the result as one JSON line.
+"""
+
+from __future__ import annotations
+
+import resource
+
+from clock import Job, Result, cpu, parts, serve, summary
+from data import Floats, Ints, fingerprint, stream
+
+import icvi
+
+
+def warmed(job: Job) -> tuple[icvi.Tracker, Floats, Ints, Result]:
+    """Return a tracker that has seen every cluster, the samples still to come, and its readings."""
+    warm = job["warm"]
+    X, labels = stream(job["seed"], job["d"], job["k"], warm + job["n"] * job["repeats"])
+    tracker = icvi.Tracker(job["indices"])
+    tracker.update_many(X[:warm], labels[:warm])
+    values = tracker.values
+    same = {
+        "readings": [float(values[name]) for name in job["indices"]],
+        "fingerprint": fingerprint(X[:warm], labels[:warm]),
+    }
+    return tracker, X[warm:], labels[warm:], same
+
+
+def chunked(job: Job) -> Result:
+    """Measure ``update_many``: every reading after every sample, one call per chunk."""
+    tracker, X, labels, same = warmed(job)
+    seconds = [cpu(tracker.update_many, X[part], labels[part]) for part in parts(job)]
+    return summary(seconds, job["n"]) | same
+
+
+def feed(tracker: icvi.Tracker, X: Floats, labels: Ints) -> None:
+    """Give the samples one by one and read everything after each."""
+    for x, label in zip(X, labels.tolist(), strict=True):
+        tracker.update(x, label)
+        tracker.values  # noqa: B018  a property: reading it is what costs
+
+
+def single(job: Job) -> Result:
+    """Measure one Python call per sample, with all readings after each."""
+    tracker, X, labels, same = warmed(job)
+    feed(tracker, X[:10], labels[:10])  # whatever the first call prepares
+    seconds = [cpu(feed, tracker, X[part], labels[part]) for part in parts(job)]
+    return summary(seconds, job["n"]) | same
+
+
+def batch(job: Job) -> Result:
+    """Measure ``scores`` of one data set."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
+    values = icvi.scores(X, labels, "paper")
+    seconds = [cpu(icvi.scores, X, labels, "paper") for _ in range(job["repeats"])]
+    same = {"readings": [float(values["CH"])], "fingerprint": fingerprint(X, labels)}
+    return summary(seconds) | same
+
+
+def peak() -> float:
+    """Return the largest resident size of this process so far, in MiB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def memory(job: Job) -> Result:
+    """Feed ten chunks, then a hundred more; return by how much the peak grew meanwhile."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
+    tracker = icvi.Tracker(job["indices"])
+    for _ in range(10):
+        tracker.update_many(X, labels)
+    before = peak()
+    for _ in range(100):
+        tracker.update_many(X, labels)
+    return {"mib": peak() - before, "samples": [10 * job["n"], 110 * job["n"]]}
+
+
+if __name__ == "__main__":
+    serve({"chunked": chunked, "single": single, "batch": batch, "memory": memory})

@@ -1,0 +1,262 @@
+"""Measure icvi and its peers side by side and hold the ratios against the targets.
+
+    .venv/bin/python benchmarks/run.py            # everything, about three minutes
+    .venv/bin/python benchmarks/run.py --quick    # fewer samples
+    .venv/bin/python benchmarks/run.py --only chunked --only growth
+
+Every measurement runs in a child process of its own, first the peer, then us, then the floor. A
+missed target is printed, not an error: this is a benchmark, not a test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import processes
+import startup
+from clock import Job, Result
+from report import Row, save, show
+from rich.console import Console
+
+EIGHT = ["CH", "SIL", "DB", "GD43", "GD53", "PS", "WB", "XB"]
+THEIRS = {"SIL": "cSIL"}  # the same index under cvi's name
+COVARIANCE = ["NI", "rCIP", "rH"]
+
+# d, k, samples per repeat for cvi (it needs up to 25 ms for one), target of the chunked run
+SIZES = [(2, 15, 40, 1000), (2, 200, 8, 3000), (50, 50, 15, 1000)]
+
+
+@dataclass
+class Bench:
+    """Runs jobs, remembering the peers' results, which several rows share."""
+
+    quick: bool
+    peers: bool
+    say: Callable[[str], None]
+    known: dict[str, Result] = field(default_factory=dict)
+
+    def job(self, what: str, d: int, k: int, n: int, indices: list[str]) -> Job:
+        """Return the job for a stream of ``k`` clusters in ``d`` dimensions."""
+        repeats, n = (3, max(n // 4, 4)) if self.quick else (7, n)
+        size = {"d": d, "k": k, "n": n, "warm": 3 * k, "repeats": repeats}
+        return {"what": what, "seed": 1902, "indices": indices} | size
+
+    def peer(self, job: Job) -> Result | None:
+        """Return the peers' result for a job, or None without their environment."""
+        if not self.peers:
+            return None
+        key = repr(job)
+        if key not in self.known:
+            self.say(f"peers: {describe(job)}")
+            self.known[key] = processes.ask("peers.py", job, processes.peers_python())
+        return self.known[key]
+
+    def ours(self, job: Job) -> Result:
+        """Return our result for a job."""
+        self.say(f"icvi: {describe(job)}")
+        return processes.ask("ours.py", job)
+
+    def floor(self, job: Job) -> Result:
+        """Return the floor's result for a job."""
+        self.say(f"floor: {describe(job)}")
+        return processes.ask("floor.py", job | {"what": "streaming"})
+
+
+def describe(job: Job) -> str:
+    """Name a job on a progress line."""
+    return f"{job['what']} d={job['d']} k={job['k']} {' '.join(job['indices'])}"
+
+
+def times(result: Result | None) -> float | None:
+    """Return the microseconds of a result, if there is one."""
+    return None if result is None else float(result["us"])
+
+
+def speedup(peer: Result | None, ours: Result) -> float | None:
+    """Return how many times faster we are."""
+    return None if peer is None else float(peer["us"] / ours["us"])
+
+
+def agree(peer: Result | None, ours: Result, pairs: list[tuple[int, int]]) -> None:
+    """Stop if the two sides were not fed the same samples or do not read the same numbers."""
+    if peer is None:
+        return
+    if peer["fingerprint"] != ours["fingerprint"]:
+        raise SystemExit("the peers were fed other samples than icvi: different numpy generators?")
+    for mine, theirs in pairs:
+        a, b = ours["readings"][mine], peer["readings"][theirs]
+        if not math.isclose(a, b, rel_tol=1e-8):
+            raise SystemExit(f"icvi reads {a!r} where the peer reads {b!r}: nothing to compare")
+
+
+def eight(bench: Bench, what: str, n: int, target: float | None) -> Iterator[Row]:
+    """Compare the eight indices that cvi has too, read after every sample."""
+    for d, k, few, own_target in SIZES:
+        names = [THEIRS.get(name, name) for name in EIGHT]
+        peer = bench.peer(bench.job("streaming", d, k, few, names))
+        job = bench.job(what, d, k, n, EIGHT)
+        ours = bench.ours(job)
+        agree(peer, ours, [(i, i) for i in range(len(EIGHT))])
+        floor = bench.floor(job) if what == "chunked" else None
+        yield Row(
+            group=what,
+            what=f"eight indices, {what}, d={d} k={k}",
+            ours=times(ours),
+            peer=times(peer),
+            floor=times(floor),
+            ratio=speedup(peer, ours),
+            at_least=target or own_target,
+        )
+
+
+def chunked(bench: Bench) -> Iterator[Row]:
+    """Many samples per call."""
+    return eight(bench, "chunked", 20_000, None)
+
+
+def single(bench: Bench) -> Iterator[Row]:
+    """One sample per call."""
+    return eight(bench, "single", 2_000, 200)
+
+
+def covariance(bench: Bench) -> Iterator[Row]:
+    """Compare our three covariance indices with cvi's one."""
+    peer = bench.peer(bench.job("streaming", 10, 15, 60, ["rCIP"]))
+    ours = bench.ours(bench.job("chunked", 10, 15, 4_000, COVARIANCE))
+    agree(peer, ours, [(COVARIANCE.index("rCIP"), 0)])
+    yield Row(
+        group="covariance",
+        what="NI + rCIP + rH, chunked, d=10 k=15 (peer: rCIP)",
+        ours=times(ours),
+        peer=times(peer),
+        ratio=speedup(peer, ours),
+        at_least=100,
+    )
+
+
+def growth(bench: Bench) -> Iterator[Row]:
+    """Ten times the clusters; only the first row has a target."""
+    cases = [("eight indices", EIGHT, 2, 15), ("eight indices", EIGHT, 10, None)]
+    for label, names, d, most in [*cases, ("NI + rCIP + rH", COVARIANCE, 2, None)]:
+        small, large = (bench.job("chunked", d, k, 10_000, names) for k in (100, 1000))
+        few, many = bench.ours(small), bench.ours(large)
+        yield Row(
+            group="growth",
+            what=f"{label}, d={d}, k=1000 against k=100",
+            ours=times(many),
+            floor=times(bench.floor(large)) if names is EIGHT else None,
+            ratio=many["us"] / few["us"],
+            at_most=most,
+        )
+
+
+def memory(bench: Bench) -> Iterator[Row]:
+    """Eleven times the samples; a few MiB are the allocator's, not ours."""
+    result = bench.ours(bench.job("memory", 2, 15, 10_000, EIGHT))
+    first, last = result["samples"]
+    yield Row(
+        group="memory",
+        what=f"peak memory from {first:,} to {last:,} samples",
+        ratio=result["mib"],
+        at_most=4,
+        ratio_unit="MiB",
+    )
+
+
+def batch(bench: Bench) -> Iterator[Row]:
+    """All samples at hand, a million of them."""
+    size = {"n": 1_000_000, "repeats": 3 if bench.quick else 5}
+    job = bench.job("batch", 10, 20, 0, ["paper"]) | size
+    peer = bench.peer(job)
+    ours = bench.ours(job)
+    agree(peer, ours, [(0, 0)])
+    yield Row(
+        group="batch",
+        what='scores(X, labels, "paper"), N=1e6 d=10 k=20 (peer: CH + DB)',
+        ours=times(ours),
+        peer=times(peer),
+        unit="ms",
+        ratio=speedup(peer, ours),
+        at_least=1,
+    )
+
+
+def start(bench: Bench) -> Iterator[Row]:
+    """Take the time a user waits for in a fresh interpreter."""
+    few, many = (1, 3) if bench.quick else (3, 7)
+    cases: list[tuple[str, Callable[[], float], float]] = [
+        ("import icvi", lambda: startup.importing(many), 0.2),
+        ("first use, compiled code on disk", lambda: startup.warm(many), 1),
+        ("first use, one index to compile", lambda: startup.cold(["CH"], few), 4),
+        ("first use, all indices to compile", lambda: startup.cold(startup.ALL, 1), 20),
+    ]
+    for what, measure, most in cases:
+        bench.say(f"icvi: {what}")
+        yield Row(group="start", what=what, ratio=measure(), at_most=most, ratio_unit="s")
+
+
+GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
+    "chunked": chunked,
+    "single": single,
+    "covariance": covariance,
+    "growth": growth,
+    "memory": memory,
+    "batch": batch,
+    "start": start,
+}
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Measure icvi and its peers side by side.")
+    parser.add_argument("--quick", action="store_true", help="fewer samples and repeats")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=GROUPS,
+        metavar="NAME",
+        help=f"one of {', '.join(GROUPS)}",
+    )
+    return parser.parse_args()
+
+
+def find_peers(console: Console) -> Result | None:
+    """Return the peers' versions, installing them at first; None if that is not possible."""
+    versions = processes.peers_versions()
+    if versions is not None:
+        return versions
+    console.print(f"installing the peers into {processes.PEERS.name} (once)")
+    try:
+        processes.make_peers()
+    except subprocess.CalledProcessError:
+        console.print("[red]the peers could not be installed[/]: only our own side is measured")
+    return processes.peers_versions()
+
+
+def main() -> None:
+    """Run the chosen groups and report."""
+    options = arguments()
+    notes = Console(stderr=True)
+    peers = find_peers(notes)
+
+    def say(line: str) -> None:
+        if sys.stderr.isatty():
+            notes.print(line, style="dim", highlight=False)
+
+    bench = Bench(options.quick, peers is not None, say)
+    rows = [row for name in options.only or GROUPS for row in GROUPS[name](bench)]
+    about = processes.machine() | {f"{name} (peers)": each for name, each in (peers or {}).items()}
+    path = processes.HERE / "results" / "latest.json"
+    save(rows, about, path)
+    # Without a terminal rich would squeeze the table into 80 columns.
+    show(rows, about, Console() if sys.stdout.isatty() else Console(width=140))
+    print(f"written to {path.relative_to(processes.HERE.parent)}")
+
+
+if __name__ == "__main__":
+    main()

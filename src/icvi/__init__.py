@@ -1,0 +1,72 @@
+"""icvi: is the clustering any good, while the data are still streaming in.
+
+Incremental cluster validity indices, exact after every sample, from one small state.
+
+>>> import icvi
+>>> t = icvi.Tracker("paper")
+>>> trace = t.update_many([[0.0, 0.0], [0.1, 0.0], [5.0, 5.0], [5.0, 5.1]], [0, 0, 1, 1])
+>>> round(trace["SIL"][-1], 6)
+0.999901
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
+_HOME = {
+    "I": "icvi.indices",
+    "Index": "icvi.indices",
+    "IndexCompilationError": "icvi.errors",
+    "NI": "icvi.indices",
+    "Partition": "icvi.partition",
+    "State": "icvi.kernels.state",
+    "Trace": "icvi.trace",
+    "Tracker": "icvi.tracker",
+    "UndefinedIndexError": "icvi.errors",
+    "batch": "icvi.batch",
+    "catalogue": "icvi.indices",
+    "index": "icvi.indices",
+    "metrics": "icvi.metrics",
+    "rCIP": "icvi.indices",
+    "rH": "icvi.indices",
+    "score": "icvi.scoring",
+    "scores": "icvi.scoring",
+}
+
+__all__ = [*_HOME, "__version__"]
+
+if TYPE_CHECKING:
+    from icvi import batch as batch
+    from icvi import metrics as metrics
+    from icvi.errors import IndexCompilationError as IndexCompilationError
+    from icvi.errors import UndefinedIndexError as UndefinedIndexError
+    from icvi.indices import NI as NI
+    from icvi.indices import I as I
+    from icvi.indices import Index as Index
+    from icvi.indices import catalogue as catalogue
+    from icvi.indices import index as index
+    from icvi.indices import rCIP as rCIP
+    from icvi.indices import rH as rH
+    from icvi.kernels.state import State as State
+    from icvi.partition import Partition as Partition
+    from icvi.scoring import score as score
+    from icvi.scoring import scores as scores
+    from icvi.trace import Trace as Trace
+    from icvi.tracker import Tracker as Tracker
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'icvi' has no attribute {name!r}")
+    module = importlib.import_module(_HOME[name])
+    value = module if _HOME[name] == f"icvi.{name}" else getattr(module, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

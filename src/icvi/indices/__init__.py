@@ -1,0 +1,71 @@
+"""Every index icvi knows, one file per index or tight family.
+
+>>> import icvi
+>>> for index in icvi.catalogue()[:3]:
+...     print(index.name, index.direction, index.title)
+CH max Calinski-Harabasz
+I max I index, squared norms
+PBM max Pakhira-Bandyopadhyay-Maulik, squared norms
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from icvi.indices.calinski_harabasz import CH
+from icvi.indices.davies_bouldin import DB
+from icvi.indices.generalised_dunn import GD43, GD53
+from icvi.indices.i_index import PBM, I
+from icvi.indices.index import Index, index
+from icvi.indices.negentropy_increment import NI
+from icvi.indices.partition_separation import PS
+from icvi.indices.renyi import rCIP, rH
+from icvi.indices.silhouette import SIL
+from icvi.indices.wb import WB
+from icvi.indices.xie_beni import XB
+
+__all__ = ["NI", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
+
+_CATALOGUE: dict[str, Index] = {
+    entry.name: entry
+    for entry in (CH, I(), PBM, SIL, NI(), rCIP(), rH(), XB, DB, PS, WB, GD43, GD53)
+}
+_PAPER = ("CH", "PBM", "SIL", "NI", "rCIP", "rH", "XB", "DB", "PS")
+
+
+def catalogue() -> tuple[Index, ...]:
+    """Every index: name, title, direction, range, needs, reference."""
+    return tuple(_CATALOGUE.values())
+
+
+def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
+    """Indices by "paper", "all", one name or object, or a list of names and objects."""
+    if isinstance(indices, str) and indices == "paper":
+        return tuple(_CATALOGUE[name] for name in _PAPER)
+    if isinstance(indices, str) and indices == "all":
+        return catalogue()
+    if isinstance(indices, (str, Index)) or callable(indices):
+        indices = [indices]
+    chosen = tuple(_find(entry) for entry in indices)
+    names = [entry.name for entry in chosen]
+    if not chosen:
+        raise ValueError("expected at least one index, got none")
+    if len(set(names)) < len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(f"expected every index once, got {', '.join(twice)} more than once")
+    return chosen
+
+
+def _find(entry: object) -> Index:
+    if isinstance(entry, Index):
+        return entry
+    if isinstance(entry, str):
+        if entry in _CATALOGUE:
+            return _CATALOGUE[entry]
+        raise ValueError(f"unknown index {entry!r}; expected one of {', '.join(_CATALOGUE)}")
+    if entry in (I, NI, rCIP, rH):
+        return entry()  # type: ignore[operator, no-any-return]
+    raise TypeError(
+        f"expected an index name or an icvi.Index, got {entry!r}; "
+        f"decorate your own function with @icvi.index"
+    )

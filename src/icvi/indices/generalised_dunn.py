@@ -1,0 +1,66 @@
+r"""GD43 and GD53: smallest separation over largest width, as the authors' toolbox has them.
+
+.. math:: GD_{43} = \frac{\sqrt{\min_{i<j}\|v_i-v_j\|^2}}{\max_i 2\,CP_i/n_i}, \qquad
+          GD_{53} = \frac{\min_{i<j} (CP_i+CP_j)/(n_i+n_j)}{\max_i 2\,CP_i/n_i}
+
+Larger is better; :math:`[0, \infty)`. Undefined for k < 2 and W = 0. Not in the paper; kept
+exactly as the toolbox computes them, for comparison. GD43 divides a distance by a squared
+one, so data times s divide it by s. GD53 measures distances to the own centroid, so it does
+not see how far apart the clusters are.
+
+In GD53 the best pair always has the cluster of least mean squared radius in it, because the
+fraction lies between the two clusters' own; one pass finds it.
+"""
+
+from __future__ import annotations
+
+import math
+
+from icvi.indices.index import index
+from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
+from icvi.kernels.state import State
+
+
+@index(
+    name="GD43",
+    title="Generalised Dunn 43",
+    direction="max",
+    range=(0.0, math.inf),
+    limits={"zero_within": math.inf},
+    reference="Bezdek & Pal 1998",
+)
+def GD43(s: State) -> float:
+    """sqrt(D_min) / max 2 var_i."""
+    if s.k < 2:
+        return FEW_CLUSTERS
+    widest = 0.0
+    for i in range(s.k):
+        widest = max(widest, s.var[i])
+    if widest <= 0.0:
+        return ZERO_WITHIN if s.D_min > 0.0 else ZERO_WITHIN_0
+    return math.sqrt(s.D_min) / (2.0 * widest)
+
+
+@index(
+    name="GD53",
+    title="Generalised Dunn 53",
+    direction="max",
+    range=(0.0, math.inf),
+    reference="Bezdek & Pal 1998",
+)
+def GD53(s: State) -> float:
+    """Min over pairs of (CP_i + CP_j) / (n_i + n_j), over max 2 var_i."""
+    if s.k < 2:
+        return FEW_CLUSTERS
+    widest, narrow = 0.0, 0
+    for i in range(s.k):
+        widest = max(widest, s.var[i])
+        if s.var[i] < s.var[narrow]:
+            narrow = i
+    if widest <= 0.0:
+        return ZERO_WITHIN_0
+    least = math.inf
+    for j in range(s.k):
+        if j != narrow:
+            least = min(least, (s.CP[narrow] + s.CP[j]) / (s.n[narrow] + s.n[j]))
+    return least / (2.0 * widest)

@@ -1,0 +1,189 @@
+"""What an index is: a short function of the state, and the facts a user needs about it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any, Literal
+
+from icvi.kernels import layout as L
+from icvi.kernels.state import State
+
+Reading = Callable[..., float]
+Direction = Literal["max", "min"]
+
+#: What each field of the state asks of the caches. Fields not named here are always there.
+_ASKS = {
+    "B": L.WANT_BETWEEN,
+    "sep": L.WANT_BETWEEN,
+    "beta_T": L.WANT_SPREAD,
+    "nearest": L.WANT_NEAREST,
+    "D_min": L.WANT_NEAREST,
+    "farthest": L.WANT_FARTHEST,
+    "D_max": L.WANT_FARTHEST,
+    "b": L.WANT_NEIGHBOUR,
+    "R": L.WANT_OVERLAP,
+    "S": L.WANT_SCATTER,
+    "logdet": L.WANT_SCATTER | L.WANT_LOGDET,
+    "logdet_T": L.WANT_SCATTER | L.WANT_LOGDET,
+    "h_sum": L.WANT_SCATTER | L.WANT_H,
+    "cip_sum": L.WANT_SCATTER | L.WANT_CIP,
+    "log_cip": L.WANT_SCATTER | L.WANT_LOG_CIP,
+}
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """delta I, added to every covariance: a fixed delta, or 10^(-epsilon/d) in d dimensions."""
+
+    epsilon: float | None = 12.0
+    delta: float | None = None
+
+    def value(self, d: int) -> float:
+        """delta for data with d features."""
+        return self.delta if self.delta is not None else 10.0 ** (-float(self.epsilon or 0.0) / d)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """A cluster validity index: give it to `Tracker`, `score` or `scores`.
+
+    Attributes
+    ----------
+    name : str
+        Key of its readings.
+    title : str
+        Its name in words.
+    direction : {"max", "min"}
+        Whether larger or smaller values mean better partitions.
+    range : tuple of float
+        Smallest and largest value it can take.
+    needs : tuple of str
+        Fields of the state that it reads.
+    limits : mapping
+        What ``undefined="limit"`` gives for a reason, where the formula has a limit.
+    reference : str
+        Where it was published.
+    """
+
+    name: str
+    title: str
+    direction: Direction
+    range: tuple[float, float]
+    reading: Reading = field(repr=False)
+    needs: tuple[str, ...] = field(repr=False)
+    limits: Mapping[str, float] = field(default_factory=dict, repr=False)
+    reference: str = field(default="", repr=False)
+    parameters: tuple[float, ...] = field(default=(), repr=False)
+    ridge: Ridge | None = field(default=None, repr=False)
+    own: bool = field(default=False, repr=False)
+
+    @property
+    def want(self) -> int:
+        """The caches it asks for, as bits of `kernels.layout`."""
+        return functools.reduce(int.__or__, (_ASKS.get(name, 0) for name in self.needs), 0)
+
+    def __call__(self, state: State) -> float:
+        """Read the index from a state, without compiling anything."""
+        return float(self.reading(state, *self.parameters))
+
+
+def index(
+    function: Reading | None = None,
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    direction: Direction = "max",
+    range: tuple[float, float] = (-math.inf, math.inf),
+    needs: tuple[str, ...] | None = None,
+    limits: Mapping[str, float] | None = None,
+    reference: str = "",
+) -> Any:
+    """Make an index of a function of the state.
+
+    The function gets a `State` and returns a number; nan (or an infinity, a division by
+    zero) means undefined. `Tracker` compiles it with Numba and runs it after every sample
+    inside the compiled loop, so it may use loops, arithmetic, `math` and what Numba knows
+    of numpy.
+
+    Parameters
+    ----------
+    function : callable
+        ``f(state) -> float``. The decorator also works without parentheses.
+    name, title : str, optional
+        The function's name and the first line of its docstring by default.
+    direction : {"max", "min"}, default "max"
+        Whether larger or smaller values are better.
+    range : tuple of float, optional
+        Smallest and largest possible value.
+    needs : tuple of str, optional
+        Fields of the state that it reads. Found in the function and the functions it calls;
+        to be given only where that is impossible.
+    limits : mapping, optional
+        Reason to value, for ``undefined="limit"``.
+    reference : str, optional
+        Where the index was published.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> @icvi.index(direction="min")
+    ... def ball_hall(s):
+    ...     "Mean of the clusters' mean squared radii."
+    ...     total = 0.0
+    ...     for i in range(s.k):
+    ...         total += s.CP[i] / s.n[i]
+    ...     return total / s.k
+    >>> icvi.score([[0.0], [2.0], [10.0], [14.0]], [0, 0, 1, 1], ball_hall)
+    2.5
+    """
+    if function is None:
+        return functools.partial(
+            index,
+            name=name,
+            title=title,
+            direction=direction,
+            range=range,
+            needs=needs,
+            limits=limits,
+            reference=reference,
+        )
+    if not callable(function):
+        raise TypeError(f"expected a function of the state, got {type(function).__name__}")
+    if direction not in ("max", "min"):
+        raise ValueError(f"expected direction 'max' or 'min', got {direction!r}")
+    doc = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
+    return Index(
+        name=name or function.__name__,
+        title=title or doc or function.__name__,
+        direction=direction,
+        range=range,
+        reading=function,
+        needs=fields_read(function) if needs is None else needs,
+        limits=limits or {},
+        reference=reference,
+        own=not function.__module__.startswith("icvi.indices."),
+    )
+
+
+def fields_read(function: Reading) -> tuple[str, ...]:
+    """Fields of the state that a function, or a function it calls, may read."""
+    names = _names(function, set())
+    return tuple(name for name in State._fields if name in names)
+
+
+def _names(function: Any, seen: set[CodeType]) -> set[str]:
+    function = getattr(function, "py_func", function)
+    code = getattr(function, "__code__", None)
+    if code is None or code in seen:
+        return set()
+    seen.add(code)
+    names = set(code.co_names)
+    scope = inspect.getclosurevars(function)
+    for value in (*scope.globals.values(), *scope.nonlocals.values()):
+        names |= _names(value, seen)
+    return names

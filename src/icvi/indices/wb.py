@@ -1,0 +1,32 @@
+r"""WB: within over between sum of squares, times the number of clusters.
+
+.. math:: WB = k W / B
+
+Smaller is better; :math:`[0, \infty)`. Undefined for k < 2 and B = 0. Not in the paper; the
+same statistics give it. Does not change when the data are scaled.
+"""
+
+from __future__ import annotations
+
+import math
+
+from icvi.indices.index import index
+from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
+from icvi.kernels.state import State
+
+
+@index(
+    name="WB",
+    title="WB index",
+    direction="min",
+    range=(0.0, math.inf),
+    limits={"coincident_centroids": math.inf},
+    reference="Zhao, Xu & Franti 2009",
+)
+def WB(s: State) -> float:
+    """k W / B."""
+    if s.k < 2:
+        return FEW_CLUSTERS
+    if s.B <= 0.0:
+        return COINCIDENT if s.W > 0.0 else COINCIDENT_0
+    return s.k * (s.W / s.B)

@@ -1,0 +1,113 @@
+"""How kernels are compiled, cached on disk and called through pointers.
+
+Everything a stream runs per sample is compiled in small units that know each other only by
+address: the refresh of the caches and every index reading have the same C signature. A new
+selection of indices, or a user's own index, therefore compiles nothing but what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+#: Flags for sums: terms may be added in another order, and fused with products. Infinities
+#: and nan keep their meaning.
+SUMS = {"reassoc", "contract", "nsz"}
+
+_DOUBLES = types.CPointer(types.float64)
+_INTEGERS = types.CPointer(types.int64)
+
+#: step(A, C, G, meta, parameters) -> value
+STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES)
+
+_PATIENCE = 0.7  # seconds a load from the cache never takes
+
+
+@cache
+def source_key() -> str:
+    """Fingerprint of all compiled sources.
+
+    Numba's cache looks only at the file of the function it compiles, not at the files of its
+    callees; with this key in the name of every cached function a change anywhere counts.
+    """
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted([*here.glob("*.py"), *(here.parent / "indices").glob("*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@contextmanager
+def announced() -> Iterator[None]:
+    """Say once on a terminal that compilation is under way, if it takes noticeable time."""
+    timer = threading.Timer(_PATIENCE, _announce)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+@cache
+def _announce() -> None:
+    if sys.stderr is not None and sys.stderr.isatty():
+        print("icvi: compiling (once; later runs take it from the cache) ...", file=sys.stderr)
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a helper that other kernels call; division by zero gives inf or nan."""
+    if function is None:
+        return lambda function: kernel(function, **options)
+    options = {"fastmath": {"contract"}, **options}
+    return numba.njit(function, error_model="numpy", nogil=True, **options)
+
+
+def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that Python calls, now, or take it from the disk cache."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        function.__qualname__ += f"_{source_key()}"
+        with announced():
+            return numba.njit(
+                signature, error_model="numpy", nogil=True, cache=True, fastmath={"contract"}
+            )(function)
+
+    return decorate
+
+
+def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
+    """Compile a function of (A, C, G, meta, parameters) to C; its ``address`` is callable."""
+    if cached:
+        function.__qualname__ += f"_{source_key()}"
+    with announced():
+        return numba.cfunc(STEP, nopython=True, error_model="numpy", cache=cached)(function)
+
+
+@intrinsic
+def call(typingctx, address, A, C, G, meta, parameters):  # type: ignore[no-untyped-def]
+    """Call the step at an address with the data pointers of five arrays."""
+    del typingctx
+    signature = types.float64(types.int64, A, C, G, meta, parameters)
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointers = [
+            context.make_array(kind)(context, builder, array).data
+            for kind, array in zip(signature.args[1:], arguments[1:], strict=True)
+        ]
+        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+        function = builder.inttoptr(arguments[0], kind.as_pointer())
+        return builder.call(function, pointers)
+
+    return signature, codegen

@@ -1,0 +1,111 @@
+"""Where each number lives in the arrays that kernels share.
+
+A partition of any size is **one float64 arena** ``A`` whose columns are clusters and whose
+rows are statistics; clusters are the fastest axis, so a loop over clusters runs through
+contiguous memory. Column 0 is *everything*: the cluster that holds all samples. The totals
+N, mu, CP_0 and T are therefore kept by the same code as n_i, v_i, CP_i and S_i.
+
+Centroids are stored as an unevaluated sum of two doubles (high and low row). A difference
+of centroids, or of a sample and its centroid, is then right to rounding wherever the data
+lie: no offset, drift or outlier can wear the digits away.
+
+A second arena ``C`` caches what readings need (row extremes, distances of one cluster); all
+of it can be rebuilt from ``A``. A third, ``G``, holds what Gaussian indices cache for one
+value of delta. ``meta`` holds the few integers that describe the three.
+"""
+
+from __future__ import annotations
+
+# meta: integers
+K = 0  #: number of clusters
+D = 1  #: number of features
+COLUMNS = 2  #: columns of every arena, at least K + 1
+WANT = 3  #: which cached quantities readings need, a sum of the WANT_ bits below
+STALE = 4  #: how many clusters changed since the caches were refreshed
+SCATTER = 5  #: 1 when the arena carries scatter matrices
+G_ROWS = 6  #: rows of G
+META = 7
+
+# A: the state
+N = 0
+CP = 1
+V = 2  # d high rows, d low rows, then the lower triangles of the scatter matrices, row by row
+
+# C: caches. Column 0 holds what is true of all clusters together.
+VAR = 0  # CP / n; column 0: W
+SEP = 1  # ||v_i - mu||^2; column 0: B
+SPREAD = 2  # column 0: beta_T
+# Families of row extremes take three rows each: the best entry, a bound on the second best,
+# the column of the best. Column 0 holds the extreme over all rows. Families with an even
+# number hold minima, the others maxima.
+NEAREST = 3
+FARTHEST = 6
+NEIGHBOUR = 9
+OVERLAP = 12
+FAMILIES = 4
+QUEUE = 15  # clusters that changed, from column 0 on
+QUEUED = 16  # 1 for a cluster in the queue
+DISTANCE = 17  # scratch: distances of one cluster
+OWN = 18  # scratch: a row of a pair table
+SEEN = 19  # scratch: a column of a pair table
+OFFSET = 20  # scratch: one feature of the centroids, relative to the mean
+CACHE_ROWS = 21
+
+WANT_BETWEEN = 1
+WANT_SPREAD = 2
+WANT_NEAREST = 4
+WANT_FARTHEST = 8
+WANT_NEIGHBOUR = 16
+WANT_OVERLAP = 32
+WANT_LOGDET = 64
+WANT_H = 128
+WANT_CIP = 256
+WANT_LOG_CIP = 512
+WANT_SCATTER = 1024
+
+WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
+WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
+WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS
+
+# G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values
+G_DELTA = 0
+G_LOGDET_T = 1
+G_H_SUM = 2
+G_CIP_SUM = 3
+G_LOG_CIP = 4
+
+G_LOGDET = 1
+G_SCALE = 2
+G_QUADRATIC = 3
+G_H = 4
+G_CIP = 5
+G_PRODUCT = 6
+G_INVERSE = 7
+G_WORK = 8
+
+
+def state_rows(d: int, scatter: bool) -> int:
+    """Rows of ``A``."""
+    return V + 2 * d + (triangle(d) if scatter else 0)
+
+
+def triangle(d: int) -> int:
+    """Entries in the lower triangle of a d x d matrix, diagonal included."""
+    return d * (d + 1) // 2
+
+
+def columns_for(k: int) -> int:
+    """Columns that hold k clusters and everything: 16 times an odd number.
+
+    A power of two would map every row of a cluster onto the same few cache lines.
+    """
+    columns = 16
+    while columns < k + 1:
+        columns = 2 * columns + 16
+    return columns
+
+
+def gaussian_rows(d: int, columns: int, want: int) -> int:
+    """Rows of ``G``: header, four rows over clusters, scratch, one tree per pair quantity."""
+    trees = bin(want & WANT_PAIRS).count("1")
+    return G_WORK + triangle(d) + d + 2 * columns * trees

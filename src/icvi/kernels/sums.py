@@ -1,0 +1,53 @@
+"""Reductions over clusters. Reassociation lets the compiler use vector registers."""
+
+from __future__ import annotations
+
+import math
+
+from icvi.kernels.compiling import SUMS, kernel
+
+
+@kernel(fastmath=SUMS)
+def total(row, k):
+    """Sum of row[1..k]."""
+    s = 0.0
+    for i in range(1, k + 1):
+        s += row[i]
+    return s
+
+
+@kernel(fastmath=SUMS)
+def dot(a, b, k):
+    """Sum of a[i] b[i] over 1..k."""
+    s = 0.0
+    for i in range(1, k + 1):
+        s += a[i] * b[i]
+    return s
+
+
+@kernel(fastmath=SUMS)
+def squares_about(row, center, k):
+    """Sum of (row[i] - center)^2 over 1..k."""
+    s = 0.0
+    for i in range(1, k + 1):
+        s += (row[i] - center) * (row[i] - center)
+    return s
+
+
+# The two below never see nan; the flag only allows vector minima.
+@kernel(fastmath=SUMS | {"nnan"})
+def smallest(row, k):
+    """Least of row[1..k]."""
+    s = math.inf
+    for i in range(1, k + 1):
+        s = min(s, row[i])
+    return s
+
+
+@kernel(fastmath=SUMS | {"nnan"})
+def largest(row, k):
+    """Greatest of row[1..k]."""
+    s = -math.inf
+    for i in range(1, k + 1):
+        s = max(s, row[i])
+    return s

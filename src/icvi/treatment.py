@@ -1,0 +1,51 @@
+"""What becomes of readings that are undefined: nan, the limit, or an error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.errors import UndefinedIndexError
+from icvi.indices import Index
+from icvi.kernels.undefined import limit_of, why
+
+Undefined = Literal["nan", "limit", "raise"]
+
+
+class Treatment:
+    """The user's choice for undefined readings of a list of indices."""
+
+    def __init__(self, indices: Sequence[Index], undefined: Undefined) -> None:
+        if undefined not in get_args(Undefined):
+            raise ValueError(
+                f"expected undefined to be one of {get_args(Undefined)}, got {undefined!r}"
+            )
+        self.indices = indices
+        self.undefined = undefined
+
+    def all(self, values: list[float]) -> list[float]:
+        """Treated readings of all indices."""
+        if self.undefined == "nan":
+            return values
+        return [self.one(position, value) for position, value in enumerate(values)]
+
+    def one(self, position: int, value: float) -> float:
+        """One treated reading."""
+        if value == value or self.undefined == "nan":
+            return value
+        index = self.indices[position]
+        if self.undefined == "limit":
+            return limit_of(value, index.limits)
+        raise UndefinedIndexError(f"{index.name} is undefined: {why(value)}")
+
+    def column(self, position: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A treated column of readings over time."""
+        undefined = np.flatnonzero(np.isnan(values))
+        if self.undefined == "nan" or undefined.size == 0:
+            return values
+        treated = values.copy()
+        treated[undefined] = [self.one(position, value) for value in values[undefined].tolist()]
+        return treated
