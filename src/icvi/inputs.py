@@ -74,7 +74,9 @@ def as_label_array(labels: Any, n: int) -> NDArray[Any]:
     if array.size != n:
         raise ValueError(f"expected as many labels as samples, got {array.size} for {n} samples")
     if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(f"label {int(np.argmax(np.isnan(array)))} is nan; a label must equal itself")
+        raise ValueError(
+            f"label {int(np.argmax(np.isnan(array)))} is nan; a label must equal itself"
+        )
     return array
 
 
@@ -118,9 +120,8 @@ def _check_features(given: int, expected: int | None) -> None:
     if given == 0:
         raise ValueError("expected at least one feature, got none")
     if expected is not None and given != expected:
-        raise ValueError(
-            f"expected {expected} feature{'s' * (expected > 1)} like the samples before, got {given}"
-        )
+        s = "s" if expected > 1 else ""
+        raise ValueError(f"expected {expected} feature{s} like the samples before, got {given}")
 
 
 def _all_within(array: NDArray[np.float64]) -> bool:

@@ -103,7 +103,7 @@ def _distinct_by_hash(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.
 
 
 def plain(label: Any) -> Any:
-    """numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
+    """Numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
     return label.item() if isinstance(label, np.generic) else label
 
 

@@ -197,7 +197,6 @@ class Partition:
         self.A, self.C = A, C
         self.meta[L.D], self.meta[L.COLUMNS] = d, columns
 
-
     def touch_all(self) -> None:
         """Have every cluster's caches refreshed at the next reading."""
         k = self.n_clusters
@@ -258,4 +257,3 @@ class Chunk:
             *(self.X[part], columns, weights, skip, every, out, ks),
         )
         p._noise += float(weights[columns == NOISE].sum())
-

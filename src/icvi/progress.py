@@ -6,6 +6,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
 
 _PATIENCE = 2.0  # seconds of silence
 
@@ -14,7 +18,7 @@ _PATIENCE = 2.0  # seconds of silence
 def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """Yield a function that is told how much more is done."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda more: None
+        yield _silent
         return
     bar = _Bar(title, total)
     try:
@@ -23,29 +27,33 @@ def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
         bar.stop()
 
 
+def _silent(more: int) -> None:
+    del more
+
+
 class _Bar:
     """A rich progress bar that appears late."""
 
     def __init__(self, title: str, total: int) -> None:
         self._title, self._total, self._done = title, total, 0
         self._start = time.monotonic()
-        self._bar = None
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
 
     def advance(self, more: int) -> None:
         self._done += more
         if self._bar is None and time.monotonic() - self._start > _PATIENCE:
-            self._bar = self._appear()
-        if self._bar is not None:
+            self._appear()
+        if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._done)
 
-    def _appear(self):  # type: ignore[no-untyped-def]
+    def _appear(self) -> None:
         from rich.console import Console
         from rich.progress import Progress
 
-        bar = Progress(console=Console(stderr=True), transient=True)
-        self._task = bar.add_task(self._title, total=self._total)
-        bar.start()
-        return bar
+        self._bar = Progress(console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(self._title, total=self._total)
+        self._bar.start()
 
     def stop(self) -> None:
         if self._bar is not None:

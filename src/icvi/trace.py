@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index
+from icvi.indices.index import Direction
 from icvi.kernels.undefined import why
 from icvi.treatment import Treatment
 
@@ -71,6 +72,10 @@ class Trace:
     def why(self, name: str | Index) -> list[str | None]:
         """Per reading None, or the reason why it is undefined."""
         return [why(value) for value in self._values[:, self._position(name)].tolist()]
+
+    def direction(self, name: str | Index) -> Direction:
+        """Whether larger ("max") or smaller ("min") readings of an index are better."""
+        return self._treatment.indices[self._position(name)].direction
 
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with columns sample, label, k and one per index."""

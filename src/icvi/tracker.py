@@ -89,9 +89,7 @@ class Tracker:
         self._seen += 1
         self._stale = True
 
-    def update_many(
-        self, X: Any, labels: Any, weights: Any = None, *, every: int = 1
-    ) -> Trace:
+    def update_many(self, X: Any, labels: Any, weights: Any = None, *, every: int = 1) -> Trace:
         """Add samples in order and read all indices after every one of them.
 
         Parameters
@@ -195,9 +193,7 @@ class Tracker:
         return self._partition.covariances
 
     def __repr__(self) -> str:
-        return (
-            f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
-        )
+        return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -213,9 +209,7 @@ class Tracker:
             p, plan = self._partition, self._plan
             if p.n_clusters:
                 self._prepare()
-                kernels().read(
-                    p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, self._out
-                )
+                kernels().read(p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, self._out)
             self._stale = False
             self._values = self._out.tolist()
         return self._values

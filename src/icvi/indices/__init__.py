@@ -44,9 +44,8 @@ def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
         return tuple(_CATALOGUE[name] for name in _PAPER)
     if isinstance(indices, str) and indices == "all":
         return catalogue()
-    if isinstance(indices, (str, Index)) or callable(indices):
-        indices = [indices]
-    chosen = tuple(_find(entry) for entry in indices)
+    several = not (isinstance(indices, (str, Index)) or callable(indices))
+    chosen = tuple(_find(entry) for entry in (indices if several else [indices]))  # type: ignore[union-attr]
     names = [entry.name for entry in chosen]
     if not chosen:
         raise ValueError("expected at least one index, got none")
@@ -63,8 +62,9 @@ def _find(entry: object) -> Index:
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
         raise ValueError(f"unknown index {entry!r}; expected one of {', '.join(_CATALOGUE)}")
-    if entry in (I, NI, rCIP, rH):
-        return entry()  # type: ignore[operator, no-any-return]
+    for factory in (I, NI, rCIP, rH):
+        if entry is factory:
+            return factory()
     raise TypeError(
         f"expected an index name or an icvi.Index, got {entry!r}; "
         f"decorate your own function with @icvi.index"

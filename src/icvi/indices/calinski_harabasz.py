@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import index
-from icvi.kernels.undefined import FEW_CLUSTERS, FEW_SAMPLES, ZERO_WITHIN, ZERO_WITHIN_0
 from icvi.kernels.state import State
+from icvi.kernels.undefined import FEW_CLUSTERS, FEW_SAMPLES, ZERO_WITHIN, ZERO_WITHIN_0
 
 
 @index(
@@ -28,7 +28,7 @@ def CH(s: State) -> float:
     """(B / (k - 1)) / (W / (N - k))."""
     if s.k < 2:
         return FEW_CLUSTERS
-    if s.N <= s.k:
+    if s.k >= s.N:
         return FEW_SAMPLES
     if s.W <= 0.0:
         return ZERO_WITHIN if s.B > 0.0 else ZERO_WITHIN_0

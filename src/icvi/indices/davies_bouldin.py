@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import index
-from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.kernels.state import State
+from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 
 
 @index(

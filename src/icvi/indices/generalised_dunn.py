@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import index
-from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 from icvi.kernels.state import State
+from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
 
 @index(

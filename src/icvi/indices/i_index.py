@@ -14,8 +14,8 @@ import math
 from dataclasses import replace
 
 from icvi.indices.index import Index, index
-from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 from icvi.kernels.state import State
+from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
 
 @index(
@@ -32,7 +32,7 @@ def _i_index(s: State, p: float) -> float:
         return FEW_CLUSTERS
     if s.W <= 0.0:
         return ZERO_WITHIN if s.D_max > 0.0 else ZERO_WITHIN_0
-    return (s.D_max * (s.CP_0 / s.W / s.k)) ** p
+    return math.pow(s.D_max * (s.CP_0 / s.W / s.k), p)
 
 
 def I(p: float = 2.0) -> Index:  # noqa: E743  the field's name for it

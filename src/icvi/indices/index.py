@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
-from typing import Any, Literal
+from typing import Any, Literal, cast, overload
 
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
@@ -44,7 +44,7 @@ class Ridge:
     delta: float | None = None
 
     def value(self, d: int) -> float:
-        """delta for data with d features."""
+        """Delta for data with d features."""
         return self.delta if self.delta is not None else 10.0 ** (-float(self.epsilon or 0.0) / d)
 
 
@@ -92,6 +92,23 @@ class Index:
         return float(self.reading(state, *self.parameters))
 
 
+@overload
+def index(function: Reading) -> Index: ...
+
+
+@overload
+def index(
+    *,
+    name: str | None = None,
+    title: str | None = None,
+    direction: Direction = "max",
+    range: tuple[float, float] = (-math.inf, math.inf),
+    needs: tuple[str, ...] | None = None,
+    limits: Mapping[str, float] | None = None,
+    reference: str = "",
+) -> Callable[[Reading], Index]: ...
+
+
 def index(
     function: Reading | None = None,
     *,
@@ -102,7 +119,7 @@ def index(
     needs: tuple[str, ...] | None = None,
     limits: Mapping[str, float] | None = None,
     reference: str = "",
-) -> Any:
+) -> Index | Callable[[Reading], Index]:
     """Make an index of a function of the state.
 
     The function gets a `State` and returns a number; nan (or an infinity, a division by
@@ -142,7 +159,7 @@ def index(
     2.5
     """
     if function is None:
-        return functools.partial(
+        later = functools.partial(
             index,
             name=name,
             title=title,
@@ -152,6 +169,7 @@ def index(
             limits=limits,
             reference=reference,
         )
+        return cast("Callable[[Reading], Index]", later)
     if not callable(function):
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):

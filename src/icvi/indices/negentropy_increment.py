@@ -20,8 +20,8 @@ from dataclasses import replace
 
 from icvi.indices.index import Index, index
 from icvi.indices.ridge import named, ridge
-from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 from icvi.kernels.state import State
+from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 
 
 @index(

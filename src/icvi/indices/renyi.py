@@ -23,8 +23,8 @@ from dataclasses import replace
 
 from icvi.indices.index import Index, index
 from icvi.indices.ridge import named, ridge
-from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
 from icvi.kernels.state import State
+from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
 
 _REFERENCE = "Gokcay & Principe 2002; representative form of Araujo et al. 2013"
 
@@ -48,7 +48,7 @@ def _rcip(s: State, mean: float) -> float:
     reference=_REFERENCE,
 )
 def _log_rcip(s: State, mean: float) -> float:
-    """ln of the sum over pairs of exp(-h_ij), or of their mean."""
+    """Ln of the sum over pairs of exp(-h_ij), or of their mean."""
     pairs = s.k * (s.k - 1) / 2.0
     shift = math.log(pairs) if mean > 0.0 and pairs > 0.0 else 0.0
     return _over_pairs(s, s.log_cip - shift, 0.0)
@@ -104,9 +104,7 @@ def rCIP(
     )
 
 
-def rH(
-    epsilon: float | None = None, delta: float | None = None, *, mean: bool = False
-) -> Index:
+def rH(epsilon: float | None = None, delta: float | None = None, *, mean: bool = False) -> Index:
     """Representative cross entropy.
 
     Parameters

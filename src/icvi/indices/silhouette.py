@@ -15,8 +15,8 @@ that loss. The silhouette over all samples is `icvi.batch.silhouette_score`.
 from __future__ import annotations
 
 from icvi.indices.index import index
-from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 from icvi.kernels.state import State
+from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 
 
 @index(

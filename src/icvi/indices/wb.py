@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import index
-from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.kernels.state import State
+from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 
 
 @index(
@@ -24,7 +24,7 @@ from icvi.kernels.state import State
     reference="Zhao, Xu & Franti 2009",
 )
 def WB(s: State) -> float:
-    """k W / B."""
+    """K W / B."""
     if s.k < 2:
         return FEW_CLUSTERS
     if s.B <= 0.0:

@@ -63,7 +63,7 @@ def announced() -> Iterator[None]:
 @cache
 def _announce() -> None:
     if sys.stderr is not None and sys.stderr.isatty():
-        print("icvi: compiling (once; later runs take it from the cache) ...", file=sys.stderr)
+        sys.stderr.write("icvi: compiling (once; later runs take it from the cache) ...\n")
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -96,12 +96,12 @@ def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
 
 
 @intrinsic
-def call(typingctx, address, A, C, G, meta, parameters):  # type: ignore[no-untyped-def]
+def call(typingctx, address, A, C, G, meta, parameters):
     """Call the step at an address with the data pointers of five arrays."""
     del typingctx
     signature = types.float64(types.int64, A, C, G, meta, parameters)
 
-    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+    def codegen(context, builder, signature, arguments):
         pointers = [
             context.make_array(kind)(context, builder, array).data
             for kind, array in zip(signature.args[1:], arguments[1:], strict=True)

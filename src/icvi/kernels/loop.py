@@ -22,7 +22,7 @@ _SAMPLES = types.Array(types.float64, 2, "C", readonly=True)
 @kernel
 def absorb(A, C, meta, x, J, w, scratch):
     """One sample into cluster J and into everything; J = k + 1 founds a cluster."""
-    if J > meta[L.K]:
+    if meta[L.K] < J:
         meta[L.K] = J
     column = 0
     for _ in range(2):
@@ -79,9 +79,7 @@ def read(A, C, G, meta, plan, parameters, out):
         *(_VECTOR, _SAMPLES, _INTEGERS, _SAMPLE, types.int64, types.int64, _MATRIX, _INTEGERS),
     )
 )
-def update_many(
-    A, C, G, meta, plan, parameters, scratch, X, slots, weights, skip, every, out, ks
-):
+def update_many(A, C, G, meta, plan, parameters, scratch, X, slots, weights, skip, every, out, ks):
     """Add a chunk of samples with readings after every ``every``-th, the first after skip + 1.
 
     Slot 0 is a sample that belongs to no cluster. An empty ``out`` takes no readings.

@@ -46,7 +46,7 @@ def plant(tree, values, J, k, log):
 
 @kernel
 def log_total(row, k):
-    """ln of the sum of exp(row[i]) over 1..k."""
+    """Ln of the sum of exp(row[i]) over 1..k."""
     s = -math.inf
     for i in range(1, k + 1):
         s = join(s, row[i], True)

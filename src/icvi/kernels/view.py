@@ -6,10 +6,10 @@ import math
 
 from numba import carray
 
-from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.state import State
+from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
 
 @kernel(forceinline=True)

@@ -1,0 +1,147 @@
+"""From moments to the state that readings see: only what the chosen indices ask for."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.kernels import layout as L
+from icvi.kernels.state import State
+from icvi.moments import Moments, offsets, overall_mean, unweighted_mean
+
+Array = NDArray[np.float64]
+
+_NOT_ASKED = np.empty(0)
+_BLOCK = 4_000_000  # numbers in a block of centroid differences
+
+
+def derive(m: Moments, want: int) -> State:
+    """The state with everything in ``want``, except what depends on delta."""
+    k, d = m.high.shape
+    mu = overall_mean(m)
+    from_mu = offsets(m, mu)
+    sep = np.einsum("ij,ij->i", from_mu, from_mu)
+    W, B = float(m.CP.sum()), float(m.n @ sep)
+    spread = offsets(m, unweighted_mean(m))
+    nearest, farthest, b, R = _row_extremes(m) if want & L.WANT_DISTANCES else [_NOT_ASKED] * 4
+    return State(
+        k=k,
+        d=d,
+        N=float(m.n.sum()),
+        n=m.n,
+        v=m.high,
+        mu=mu[0],
+        CP=m.CP,
+        CP_0=W + B,
+        var=m.CP / m.n,
+        W=W,
+        B=B,
+        sep=sep,
+        beta_T=float(np.einsum("ij,ij->", spread, spread)) / k,
+        nearest=nearest,
+        farthest=farthest,
+        D_min=float(nearest.min(initial=math.inf)),
+        D_max=float(farthest.max(initial=-math.inf)),
+        b=b,
+        R=R,
+        S=_triangles(m) if m.S is not None else np.empty((0, k)),
+        logdet=_NOT_ASKED,
+        logdet_T=math.nan,
+        h_sum=math.nan,
+        cip_sum=math.nan,
+        log_cip=math.nan,
+    )
+
+
+def _row_extremes(m: Moments) -> list[Array]:
+    """Per cluster: min D_ij, max D_ij, min (var_j + D_ij), max (var_i + var_j) / D_ij."""
+    k, d = m.high.shape
+    var = m.CP / m.n
+    nearest, farthest, b, R = (np.empty(k) for _ in range(4))
+    step = max(1, _BLOCK // (k * d))
+    for start in range(0, k, step):
+        rows = slice(start, min(start + step, k))
+        e = (m.high[rows, None] - m.high) + (m.low[rows, None] - m.low)
+        D = np.einsum("ijt,ijt->ij", e, e)
+        own = (np.arange(rows.stop - start), np.arange(start, rows.stop))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(D > 0.0, (var[rows, None] + var) / D, math.inf)
+        ratio[own] = -math.inf
+        R[rows] = ratio.max(axis=1)
+        D[own] = -math.inf
+        farthest[rows] = D.max(axis=1)
+        D[own] = math.inf
+        nearest[rows] = D.min(axis=1)
+        b[rows] = (var + D).min(axis=1)
+    return [nearest, farthest, b, R]
+
+
+def _triangles(m: Moments) -> Array:
+    assert m.S is not None
+    rows, columns = np.tril_indices(m.high.shape[1])
+    return np.ascontiguousarray(m.S[:, rows, columns].T)
+
+
+def with_gaussians(state: State, m: Moments, delta: float, want: int) -> State:
+    """The state with log-determinants and pair overlaps for one delta."""
+    assert m.S is not None
+    d = state.d
+    ridge = delta * np.eye(d)
+    Sigma = m.S * _scale(m.n)[:, None, None] + ridge
+    e = offsets(m, overall_mean(m))
+    T = m.S.sum(axis=0) + np.einsum("i,ir,ic->rc", m.n, e, e)
+    Sigma_data = T * _scale(np.array([state.N]))[0] + ridge
+    h = _pair_entropies(m, Sigma) if want & L.WANT_PAIRS else _NOT_ASKED
+    return state._replace(
+        logdet=_factor(Sigma, np.zeros((state.k, d)))[1],
+        logdet_T=float(_factor(Sigma_data[None], np.zeros((1, d)))[1][0]),
+        h_sum=float(h.sum()),
+        cip_sum=float(np.exp(-h).sum()),
+        log_cip=_log_sum_exp(-h),
+    )
+
+
+def _scale(n: Array) -> Array:
+    """1 / (n - 1); 0 for one sample, nan below its weight."""
+    with np.errstate(divide="ignore"):
+        return np.where(n > 1.0, 1.0 / (n - 1.0), np.where(n == 1.0, 0.0, math.nan))
+
+
+def _pair_entropies(m: Moments, Sigma: Array) -> Array:
+    """h_ij of all pairs i < j."""
+    k, d = m.high.shape
+    rows = [np.empty(0)]
+    for i in range(k - 1):
+        e = (m.high[i + 1 :] - m.high[i]) + (m.low[i + 1 :] - m.low[i])
+        quadratic, logdet = _factor(Sigma[i + 1 :] + Sigma[i], e)
+        rows.append(0.5 * (quadratic + logdet + d * math.log(2.0 * math.pi)))
+    return np.concatenate(rows)
+
+
+def _factor(Sigma: Array, e: Array) -> tuple[Array, Array]:
+    """E' Sigma^-1 e and ln|Sigma| of a stack of matrices; nan where singular to rounding.
+
+    A Cholesky factorisation over the stack, column by column.
+    """
+    d = Sigma.shape[1]
+    factor, z = np.array(Sigma), np.array(e)
+    logdet = np.zeros(len(Sigma))
+    tolerance = d * np.finfo(float).eps
+    for c in range(d):
+        floor = tolerance * factor[:, c, c]
+        row = factor[:, c, :c]
+        pivot = factor[:, c, c] - np.einsum("im,im->i", row, row)
+        pivot = np.where(pivot > floor, pivot, math.nan)
+        root = np.sqrt(pivot)
+        logdet += np.log(pivot)
+        z[:, c] = (z[:, c] - np.einsum("im,im->i", row, z[:, :c])) / root
+        below = np.einsum("irm,im->ir", factor[:, c + 1 :, :c], row)
+        factor[:, c + 1 :, c] = (factor[:, c + 1 :, c] - below) / root[:, None]
+    return np.einsum("ic,ic->i", z, z), logdet
+
+
+def _log_sum_exp(x: Array) -> float:
+    top = x.max(initial=-math.inf)
+    return float(top + np.log(np.exp(x - top).sum())) if math.isfinite(top) else float(top)

@@ -1,0 +1,141 @@
+"""All data at hand: validity indices of a labelled data set, without a stream."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+
+from icvi.derived import derive, with_gaussians
+from icvi.indices import Index, select
+from icvi.indices.index import Ridge
+from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.kernels import layout as L
+from icvi.kernels.state import State
+from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
+from icvi.labels import NOISE, Labels
+from icvi.moments import Moments, gather
+from icvi.plan import wanted
+from icvi.treatment import Treatment, Undefined
+
+
+def score(
+    X: Any,
+    labels: Any,
+    index: str | Index = "CH",
+    *,
+    weights: Any = None,
+    noise_label: Hashable = None,
+    undefined: Undefined = "nan",
+) -> float:
+    """One validity index of labelled data.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    labels : sequence of length n
+        Cluster of each sample, any hashable.
+    index : str or Index, default "CH"
+        A name of the catalogue or an index object.
+    weights : array-like of length n, optional
+        Weight 2 counts a sample twice.
+    noise_label : hashable, optional
+        Samples with this label belong to no cluster and are left out.
+    undefined : {"nan", "limit", "raise"}, default "nan"
+        What to return where the formula has no finite value.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import icvi
+    >>> icvi.score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], "CH")
+    50.0
+    """
+    chosen = select(index)
+    if len(chosen) != 1:
+        raise ValueError(f"expected one index, got {index!r}; icvi.scores takes several")
+    (value,) = scores(
+        X, labels, chosen, weights=weights, noise_label=noise_label, undefined=undefined
+    ).values()
+    return value
+
+
+def scores(
+    X: Any,
+    labels: Any,
+    indices: str | Index | Iterable[str | Index] = "paper",
+    *,
+    weights: Any = None,
+    noise_label: Hashable = None,
+    undefined: Undefined = "nan",
+) -> dict[str, float]:
+    """Several validity indices of labelled data, from one pass over it.
+
+    Parameters
+    ----------
+    X, labels, weights, noise_label, undefined
+        As in `score`.
+    indices : str or list, default "paper"
+        ``"paper"``, ``"all"``, or a list of names and index objects.
+
+    Returns
+    -------
+    dict
+        Index name to value.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> icvi.scores([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], ["CH", "XB"])
+    {'CH': 50.0, 'XB': 0.01}
+    """
+    chosen = select(indices)
+    treatment = Treatment(chosen, undefined)
+    want = wanted(chosen)
+    moments = _moments(X, labels, weights, noise_label, scatter=bool(want & L.WANT_SCATTER))
+    if moments is None:
+        values = [EMPTY] * len(chosen)
+    else:
+        state = derive(moments, want)
+        seen: dict[Ridge | None, State] = {None: state}
+        for ridge in {index.ridge for index in chosen} - {None}:
+            assert ridge is not None
+            seen[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
+        values = [_read(index, seen[index.ridge]) for index in chosen]
+    return dict(zip((index.name for index in chosen), treatment.all(values), strict=True))
+
+
+def _moments(
+    X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
+) -> Moments | None:
+    """Moments of the clusters; None when every sample is noise or weightless."""
+    X = as_samples(X)
+    label_array = as_label_array(labels, len(X))
+    w = None if weights is None else as_weights(weights, len(X))
+    names = Labels(noise_label)
+    columns, new = names.encode(label_array)
+    counted = columns != NOISE if w is None else (columns != NOISE) & (w > 0.0)
+    if not counted.all():
+        X, w = X[counted], None if w is None else w[counted]
+        columns, new = names.encode(label_array[counted])
+    if not new:
+        return None
+    return gather(X, columns - 1, len(new), w, scatter=scatter)
+
+
+def _read(index: Index, state: State) -> float:
+    """A reading outside compiled code, with the same rule for what has no value."""
+    try:
+        with np.errstate(all="ignore"):
+            value = index(state)
+    except (ArithmeticError, ValueError):
+        return math.nan
+    if value == math.inf:
+        return OVERFLOW
+    return NEGATIVE_OVERFLOW if value == -math.inf else value
