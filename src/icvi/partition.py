@@ -62,6 +62,7 @@ class Partition:
         self.C = np.zeros((L.CACHE_ROWS, 0))
         self.meta = np.zeros(L.META, dtype=np.int64)
         self.scratch = np.zeros(0)
+        self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.meta[L.SCATTER] = self._scatter
 
     # -- what it holds ---------------------------------------------------------------------
@@ -149,8 +150,7 @@ class Partition:
         weight : float, default 1.0
             Weight 2 is the same as adding the sample twice; 0 adds nothing.
         """
-        d = self.meta[L.D]
-        if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != (d,) or d == 0:
+        if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
             x = as_sample(x, self.n_features)
         elif not x.flags.c_contiguous:
             x = np.ascontiguousarray(x)
@@ -194,6 +194,7 @@ class Partition:
             C[:, :held] = self.C
         else:
             self.scratch = np.zeros(d)
+            self._shape = (d,)
         self.A, self.C = A, C
         self.meta[L.D], self.meta[L.COLUMNS] = d, columns
 

@@ -141,7 +141,7 @@ class Tracker:
     @property
     def values(self) -> dict[str, float]:
         """The readings of all indices."""
-        return dict(zip(self._names, self._treatment.all(self._read()), strict=True))
+        return dict(zip(self._names, self._treatment.all(self._read())))
 
     def why(self, name: str | Index) -> str | None:
         """None, or the reason why a reading is undefined: ``"k<2"``, ``"zero_within"``, ..."""
@@ -205,13 +205,13 @@ class Tracker:
             raise KeyError(f"{name!r} is not tracked; tracked are {self._names}") from None
 
     def _read(self) -> list[float]:
-        if self._stale:
+        """Readings of all indices; taken once per change of the state."""
+        if self._stale and self._partition.n_samples > 0.0:
             p, plan = self._partition, self._plan
-            if p.n_clusters:
-                self._prepare()
-                kernels().read(p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, self._out)
-            self._stale = False
+            self._prepare()
+            kernels().read(p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, self._out)
             self._values = self._out.tolist()
+        self._stale = False
         return self._values
 
     def _prepare(self) -> None:

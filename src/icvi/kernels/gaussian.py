@@ -13,7 +13,7 @@ import math
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.lanes import LANES, load, minus_product, store, times
+from icvi.kernels.lanes import LANES, subtract_products
 from icvi.kernels.sums import total
 from icvi.kernels.trees import log_total, plant
 from icvi.kernels.view import arrays
@@ -24,21 +24,24 @@ _EPSILON = 2.0**-52
 _TINY, _HUGE = 1e-100, 1e100
 
 
+# Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
+
+
 @kernel
-def covariances(A, G, J, i, d):
-    """Lower triangles of Sigma_l + Sigma_J for eight columns l from i on; column 0: Sigma_data."""
+def covariances(A, G, J, start, end, d):
+    """Lower triangles of Sigma_i + Sigma_J for start <= i < end; column 0: Sigma_data."""
     delta = G[0, L.G_DELTA]
     scale_J = covariance_scale(A[L.N, J])
-    for l in range(i, i + LANES):
-        G[L.G_SCALE, l] = covariance_scale(A[L.N, l])
+    for i in range(start, end):
+        G[L.G_SCALE, i] = covariance_scale(A[L.N, i])
     q = 0
     for r in range(d):
         for c in range(r + 1):
             S, out = L.V + 2 * d + q, L.G_WORK + q
             common = A[S, J] * scale_J + (2.0 * delta if r == c else 0.0)
-            for l in range(i, i + LANES):
-                G[out, l] = A[S, l] * G[L.G_SCALE, l] + common
-            if i == 0:
+            for i in range(start, end):
+                G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
+            if start == 0:
                 G[out, 0] = A[S, 0] * G[L.G_SCALE, 0] + (delta if r == c else 0.0)
             q += 1
 
@@ -48,68 +51,64 @@ def covariance_scale(n):
     """1 / (n - 1). One sample has no spread to scale; less than its weight, no estimate."""
     if n > 1.0:
         return 1.0 / (n - 1.0)
-    return 0.0 if n == 1.0 else math.nan
+    return 0.0 if n == 1.0 or n == 0.0 else math.nan  # 0: a column not in use
 
 
 @kernel
-def factorise(A, G, J, i, d):
-    """Cholesky factors of eight columns from i on, in place.
+def factorise(A, G, J, start, end, d):
+    """Cholesky factors of the columns start <= i < end, in place.
 
-    QUADRATIC becomes the squared Mahalanobis distance of v_l and v_J, H ln of the
-    determinant. A pivot within rounding of zero makes both nan.
+    QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
+    determinant. A pivot within rounding of zero makes both nan. Pivots are multiplied as long
+    as their product is safe from overflow: one logarithm instead of d.
     """
-    for l in range(i, i + LANES):
-        G[L.G_QUADRATIC, l] = 0.0
-        G[L.G_PRODUCT, l] = 1.0
-        G[L.G_H, l] = 0.0
+    for i in range(start, end):
+        G[L.G_QUADRATIC, i] = 0.0
+        G[L.G_PRODUCT, i] = 1.0
+        G[L.G_H, i] = 0.0
     z = L.G_WORK + d * (d + 1) // 2
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
         high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
-        for l in range(i, i + LANES):
-            G[z + c, l] = (A[L.V + c, l] - high_J) + (A[L.V + d + c, l] - low_J)
-        p, y = load(G, row_c + c, i), load(G, z + c, i)
-        for l in range(i, i + LANES):
-            G[L.G_INVERSE, l] = d * _EPSILON * G[row_c + c, l]
-        for m in range(c):
-            factor = load(G, row_c + m, i)
-            p = minus_product(p, factor, factor)
-            y = minus_product(y, factor, load(G, z + m, i))
-        store(G, row_c + c, i, p)
-        invert_pivots(G, row_c + c, i)
-        inverse = load(G, L.G_INVERSE, i)
-        y = times(y, inverse)
-        store(G, z + c, i, y)
-        for l in range(i, i + LANES):
-            G[L.G_QUADRATIC, l] += G[z + c, l] * G[z + c, l]
+        for i in range(start, end):
+            G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
+        for i in range(start, end):
+            G[L.G_INVERSE, i] = d * _EPSILON * G[row_c + c, i]
+        subtract_products(G, row_c + c, row_c, row_c, c, start, end)
+        subtract_products(G, z + c, row_c, z, c, start, end)
+        take_pivots(G, row_c + c, z + c, start, end)
         for r in range(c + 1, d):
             row_r = L.G_WORK + r * (r + 1) // 2
-            x = load(G, row_r + c, i)
-            for m in range(c):
-                x = minus_product(x, load(G, row_r + m, i), load(G, row_c + m, i))
-            store(G, row_r + c, i, times(x, inverse))
-    for l in range(i, i + LANES):
-        G[L.G_H, l] += math.log(G[L.G_PRODUCT, l])
+            subtract_products(G, row_r + c, row_r, row_c, c, start, end)
+            for i in range(start, end):
+                G[row_r + c, i] *= G[L.G_INVERSE, i]
+    for i in range(start, end):
+        G[L.G_H, i] += math.log(G[L.G_PRODUCT, i])
 
 
 @kernel
-def invert_pivots(G, pivot, i):
-    """Inverse roots of eight pivots, and their share of the determinant.
-
-    Pivots are multiplied while their product is safe from overflow: one logarithm, not d.
-    """
-    for l in range(i, i + LANES):
-        p = G[pivot, l]
-        G[pivot, l] = p if p > G[L.G_INVERSE, l] else math.nan
-    for l in range(i, i + LANES):
-        G[L.G_INVERSE, l] = 1.0 / math.sqrt(G[pivot, l])
-    for l in range(i, i + LANES):
-        p = G[pivot, l]
-        product = G[L.G_PRODUCT, l] * p
-        if _TINY < p < _HUGE and _TINY < product < _HUGE:
-            G[L.G_PRODUCT, l] = product
+def take_pivots(G, pivot, z, start, end):
+    """Inverse roots of pivots, and their share of the distance and the determinant."""
+    for i in range(start, end):
+        p = G[pivot, i]
+        G[pivot, i] = p if p > G[L.G_INVERSE, i] else math.nan
+    for i in range(start, end):
+        G[L.G_INVERSE, i] = 1.0 / math.sqrt(G[pivot, i])
+    for i in range(start, end):
+        G[z, i] *= G[L.G_INVERSE, i]
+    for i in range(start, end):
+        G[L.G_QUADRATIC, i] += G[z, i] * G[z, i]
+    unsafe = 0
+    for i in range(start, end):
+        p = G[pivot, i]
+        product = G[L.G_PRODUCT, i] * p
+        safe = (p > _TINY) & (p < _HUGE) & (product > _TINY) & (product < _HUGE)
+        unsafe += 0 if safe else 1
+    for i in range(start, end):
+        if unsafe:
+            G[L.G_H, i] += math.log(G[pivot, i])
         else:
-            G[L.G_H, l] += math.log(p)
+            G[L.G_PRODUCT, i] *= G[pivot, i]
 
 
 @step
@@ -122,10 +121,16 @@ def refresh_gaussian(A_pointer, C_pointer, G_pointer, meta_pointer, parameters):
     pairs = want & L.WANT_PAIRS != 0
     for q in range(m[L.STALE]):
         J = int(C[L.QUEUE, q])
-        for i in range(0, k + 1, LANES):
-            if pairs or i == 0 or i <= J < i + LANES:
-                covariances(A, G, J, i, d)
-                factorise(A, G, J, i, d)
+        start = 0
+        end = (k + LANES) // LANES * LANES
+        if not pairs:  # only columns 0 and J matter
+            covariances(A, G, J, 0, LANES, d)
+            factorise(A, G, J, 0, LANES, d)
+            start = J // LANES * LANES
+            end = start + LANES
+        if pairs or start > 0:
+            covariances(A, G, J, start, end, d)
+            factorise(A, G, J, start, end, d)
         G[L.G_LOGDET, J] = h[J] - d * _LN_2
         G[0, L.G_LOGDET_T] = h[0]
         if not pairs:

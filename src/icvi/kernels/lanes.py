@@ -1,44 +1,62 @@
-"""Eight neighbouring columns of a row as one value that stays in registers.
+"""The one operation of the Cholesky factorisation that must run in vector registers.
 
-Rows are addressed as ``a[r, i]``: making a view ``a[r]`` costs more than the eight numbers.
+Numba leaves the packing of neighbouring numbers into vectors to a pass of LLVM that it turns
+off; so this is written in LLVM's own terms. The same in Python::
+
+    for i in range(start, end):
+        for m in range(count):
+            G[out, i] -= G[a + m, i] * G[b + m, i]
 """
 
 from __future__ import annotations
 
-from icvi.kernels.compiling import kernel
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
+#: Columns that are worked on at once; arenas have a multiple of this many.
 LANES = 8
 
-
-@kernel(forceinline=True)
-def load(a, r, i):
-    """a[r, i], ..., a[r, i + 7]."""
-    return (
-        a[r, i], a[r, i + 1], a[r, i + 2], a[r, i + 3],
-        a[r, i + 4], a[r, i + 5], a[r, i + 6], a[r, i + 7],
-    )  # fmt: skip
+_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+_INTEGER = ir.IntType(64)
 
 
-@kernel(forceinline=True)
-def store(a, r, i, x):
-    """Write eight values to a[r, i], ..., a[r, i + 7]."""
-    a[r, i], a[r, i + 1], a[r, i + 2], a[r, i + 3] = x[0], x[1], x[2], x[3]
-    a[r, i + 4], a[r, i + 5], a[r, i + 6], a[r, i + 7] = x[4], x[5], x[6], x[7]
+@intrinsic
+def subtract_products(typingctx, G, out, a, b, count, start, end):
+    """Row out minus the products of rows a + m and b + m, m < count, start <= columns < end.
 
+    ``start`` and ``end`` are multiples of LANES.
+    """
+    del typingctx
+    signature = types.void(G, *[types.int64] * 6)
 
-@kernel(forceinline=True)
-def times(x, y):
-    """X y."""
-    return (
-        x[0] * y[0], x[1] * y[1], x[2] * y[2], x[3] * y[3],
-        x[4] * y[4], x[5] * y[5], x[6] * y[6], x[7] * y[7],
-    )  # fmt: skip
+    def codegen(context, builder, signature, arguments):
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        out, a, b, count, start, end = arguments[1:]
+        base = builder.ptrtoint(array.data, _INTEGER)
+        stride = builder.extract_value(array.strides, 0)
 
+        def place(row, column):
+            offset = builder.add(
+                builder.mul(row, stride), builder.mul(column, ir.Constant(_INTEGER, 8))
+            )
+            return builder.inttoptr(builder.add(base, offset), _DOUBLES.as_pointer())
 
-@kernel(forceinline=True)
-def minus_product(x, y, z):
-    """X - y z."""
-    return (
-        x[0] - y[0] * z[0], x[1] - y[1] * z[1], x[2] - y[2] * z[2], x[3] - y[3] * z[3],
-        x[4] - y[4] * z[4], x[5] - y[5] * z[5], x[6] - y[6] * z[6], x[7] - y[7] * z[7],
-    )  # fmt: skip
+        def load(row, column):
+            return builder.load(place(row, column), align=8, typ=_DOUBLES)
+
+        total = cgutils.alloca_once(builder, _DOUBLES)
+        step = ir.Constant(_INTEGER, LANES)
+        with cgutils.for_range_slice(builder, start, end, step, _INTEGER) as (i, _):
+            builder.store(load(out, i), total)
+            with cgutils.for_range(builder, count) as loop:
+                x = load(builder.add(a, loop.index), i)
+                y = load(builder.add(b, loop.index), i)
+                before = builder.load(total, typ=_DOUBLES)
+                product = builder.fmul(x, y, flags=("contract",))
+                builder.store(builder.fsub(before, product, flags=("contract",)), total)
+            builder.store(builder.load(total, typ=_DOUBLES), place(out, i), align=8)
+        return context.get_dummy_value()
+
+    return signature, codegen
