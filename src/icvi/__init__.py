@@ -40,8 +40,8 @@ _HOME = {
 __all__ = [*_HOME, "__version__"]
 
 if TYPE_CHECKING:
-    import icvi.batch as batch
-    import icvi.metrics as metrics
+    import icvi.batch as batch  # noqa: F401  submodules that are public
+    import icvi.metrics as metrics  # noqa: F401
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI

@@ -24,6 +24,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -69,6 +70,9 @@ ROWS = 256
 #: Binary exponent of the largest entry after scaling. Squares summed over everything stay far
 #: from overflow, and what is 1e270 times smaller still has a square.
 _EXPONENT = 400
+
+#: A double times this, and less the excess, keeps 26 of its 53 digits (Dekker, Veltkamp).
+_SPLIT = 2.0**27 + 1.0
 
 _FloatArray = NDArray[np.float64]
 
@@ -397,15 +401,24 @@ def _clusters(X: Any, labels: Any) -> _Clusters:
 
 
 def _centroids(F: _FloatArray, bounds: NDArray[np.int64]) -> _Centroids:
-    high = _means(F, bounds)
-    return _Centroids(high, _means(F - np.repeat(high, np.diff(bounds), axis=1), bounds))
-
-
-def _means(F: _FloatArray, bounds: NDArray[np.int64]) -> _FloatArray:
-    # Exact sums, so that the order of the samples never decides whether two centroids coincide.
     segments = list(zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True))
-    rows = (memoryview(f) for f in F)
-    return np.array([[math.fsum(f[a:b]) / (b - a) for a, b in segments] for f in rows])
+    means = np.array([[_mean(f[a:b]) for a, b in segments] for f in F])
+    return _Centroids(means[:, :, 0].copy(), means[:, :, 1].copy())
+
+
+def _mean(column: _FloatArray) -> tuple[float, float]:
+    """The mean as a double, and what this double leaves over.
+
+    Sums are exact, so that neither the order of the samples nor their number decides whether two
+    centroids coincide.
+    """
+    x = column.data  # yields plain floats, which are faster than numpy's
+    n = len(x)
+    high = math.fsum(x) / n
+    # Half of the digits each, so that the products with n are exact too.
+    shifted = high * _SPLIT
+    top = shifted - (shifted - high)
+    return high, math.fsum(chain(x, (-n * top, -n * (high - top)))) / n
 
 
 def _per_cluster(values: _FloatArray, c: _Clusters) -> _FloatArray:

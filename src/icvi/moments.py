@@ -6,12 +6,16 @@ means and scatter, centroids as a sum of two doubles (see `kernels.layout`).
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+_BLOCK = 16_384  # numbers
 
 
 @dataclass(frozen=True)
@@ -38,35 +42,100 @@ def gather(
     S = np.empty((k, d, d)) if scatter else None
     for i in range(k):
         members = order[ends[i - 1] if i else 0 : ends[i]]
-        w = None if weights is None else weights[members]
+        x, w = X[members], None if weights is None else weights[members]
         n[i] = len(members) if w is None else w.sum()
-        e, high[i], low[i] = _centre(X[members], w, n[i])
-        weighted = e if w is None else e * w[:, None]
+        high[i], low[i] = _quotient(*_sum(x, w), n[i])
         if S is not None:
-            S[i] = weighted.T @ e
+            S[i] = _scatter(x, w, high[i], low[i])
             CP[i] = np.trace(S[i])
         else:
-            CP[i] = np.einsum("ij,ij->", weighted, e)
+            CP[i] = _compactness(x, w, high[i], low[i])
     return Moments(n, high, low, CP, S)
 
 
-def _centre(x: Array, w: Array | None, n: float) -> tuple[Array, Array, Array]:
-    """Differences to the mean, and the mean in two parts.
+def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
+    """Samples in blocks that stay in the processor's cache."""
+    step = max(1, _BLOCK // x.shape[1])
+    for start in range(0, len(x), step):
+        part = slice(start, start + step)
+        yield x[part], None if w is None else w[part, None]
 
-    The first mean is rounded at the size of the data, its correction at the size of the
-    differences, so an offset costs no digits.
+
+def _differences(
+    x: Array, w: Array | None, high: Array, low: Array
+) -> Iterator[tuple[Array, Array]]:
+    """X - v and w (x - v), block by block."""
+    for block, weight in _blocks(x, w):
+        e = block - high
+        e -= low
+        yield e, e if weight is None else weight * e
+
+
+def _scatter(x: Array, w: Array | None, high: Array, low: Array) -> Array:
+    return np.asarray(sum(weighted.T @ e for e, weighted in _differences(x, w, high, low)))
+
+
+def _compactness(x: Array, w: Array | None, high: Array, low: Array) -> float:
+    return float(sum(np.vdot(weighted, e) for e, weighted in _differences(x, w, high, low)))
+
+
+def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
+    """Sum over samples in two parts, exact for data of like size."""
+    high = low = np.zeros(x.shape[1])
+    for block, weight in _blocks(x, w):
+        parts = _exact_parts(block if weight is None else block * weight)
+        if weight is not None:
+            parts.append(_product_error(block, weight, block * weight).sum(axis=0))
+        for part in parts:
+            high, error = _two_sum(high, part)
+            low = low + error
+    return _two_sum(high, low)
+
+
+def _exact_parts(x: Array) -> list[Array]:
+    """Vectors whose sum is the sum of the rows of x (after Rump, Ogita & Oishi).
+
+    Adding and subtracting a large power of two cuts numbers at a common digit; the heads are
+    so short that their sum has no rounding. After two cuts next to nothing is left.
     """
-    share = None if w is None else w / n
-    first = x[0] + 0.0 if len(x) == 1 else _mean(x, share)
-    e = x - first
-    correction = _mean(e, share)
-    e -= correction
-    high = first + correction
-    return e, high, (first - high) + correction
+    parts = []
+    for _ in range(2):
+        size = float(max(-x.min(), x.max()))
+        if size == 0.0:
+            return parts or [np.zeros(x.shape[1])]
+        cut = 2.0 ** (math.frexp(size)[1] + (len(x) - 1).bit_length() + 1)
+        head = x + cut
+        head -= cut
+        parts.append(head.sum(axis=0))
+        x = x - head
+    return [*parts, x.sum(axis=0)]
 
 
-def _mean(x: Array, share: Array | None) -> Array:
-    return np.asarray(x.mean(axis=0) if share is None else share @ x)
+def _quotient(high: Array, low: Array, n: float) -> tuple[Array, Array]:
+    """(high + low) / n in two parts."""
+    v = high / n
+    p = v * n
+    rest = ((high - p) - _product_error(v, np.float64(n), p)) + low
+    return _two_sum(v, rest / n)
+
+
+def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    s = a + b
+    back = s - a
+    return s, (a - (s - back)) + (b - back)
+
+
+def _product_error(a: Array, b: Array | np.float64, p: Array) -> Array:
+    """A b - p for the rounded product p, exactly (Dekker)."""
+    a_high, b_high = _head(a), _head(b)
+    a_low, b_low = a - a_high, b - b_high
+    return np.asarray(((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)
+
+
+def _head(a: Array | np.float64) -> Array | np.float64:
+    """The upper half of a double's digits."""
+    t = 134217729.0 * a  # 2^27 + 1
+    return t - (t - a)
 
 
 def overall_mean(m: Moments) -> tuple[Array, Array]:

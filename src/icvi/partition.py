@@ -120,7 +120,7 @@ class Partition:
         k, d = self.n_clusters, self.n_features or 0
         covariances = np.zeros((k, d, d))
         rows, columns = np.tril_indices(d)
-        triangles = self.A[L.V + 2 * d :, 1 : k + 1].T
+        triangles = self.A[L.V + 4 * d :, 1 : k + 1].T
         covariances[:, rows, columns] = triangles
         covariances[:, columns, rows] = triangles
         degrees = self.counts - 1.0

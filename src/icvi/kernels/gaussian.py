@@ -37,7 +37,7 @@ def covariances(A, G, J, start, end, d):
     q = 0
     for r in range(d):
         for c in range(r + 1):
-            S, out = L.V + 2 * d + q, L.G_WORK + q
+            S, out = L.V + 4 * d + q, L.G_WORK + q
             common = A[S, J] * scale_J + (2.0 * delta if r == c else 0.0)
             for i in range(start, end):
                 G[out, i] = A[S, i] * G[L.G_SCALE, i] + common

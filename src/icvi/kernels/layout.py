@@ -5,9 +5,9 @@ rows are statistics; clusters are the fastest axis, so a loop over clusters runs
 contiguous memory. Column 0 is *everything*: the cluster that holds all samples. The totals
 N, mu, CP_0 and T are therefore kept by the same code as n_i, v_i, CP_i and S_i.
 
-Centroids are stored as an unevaluated sum of two doubles (high and low row). A difference
-of centroids, or of a sample and its centroid, is then right to rounding wherever the data
-lie: no offset, drift or outlier can wear the digits away.
+Sums of samples and centroids are each stored as an unevaluated sum of two doubles (high and
+low row). A difference of centroids, or of a sample and its centroid, is then right to rounding
+wherever the data lie: no offset, drift or outlier can wear the digits away.
 
 A second arena ``C`` caches what readings need (row extremes, distances of one cluster); all
 of it can be rebuilt from ``A``. A third, ``G``, holds what Gaussian indices cache for one
@@ -29,7 +29,8 @@ META = 7
 # A: the state
 N = 0
 CP = 1
-V = 2  # d high rows, d low rows, then the lower triangles of the scatter matrices, row by row
+V = 2  # d rows each: centroids high, low; sums of samples high, low. Then, row by row, the
+# lower triangles of the scatter matrices.
 
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W
@@ -86,7 +87,7 @@ G_WORK = 8
 
 def state_rows(d: int, scatter: bool) -> int:
     """Rows of ``A``."""
-    return V + 2 * d + (triangle(d) if scatter else 0)
+    return V + 4 * d + (triangle(d) if scatter else 0)
 
 
 def triangle(d: int) -> int:

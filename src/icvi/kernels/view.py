@@ -17,7 +17,7 @@ def arrays(A, C, G, meta):
     """The three arenas and meta as arrays."""
     m = carray(meta, L.META)
     d, columns = m[L.D], m[L.COLUMNS]
-    rows = L.V + 2 * d + m[L.SCATTER] * (d * (d + 1) // 2)
+    rows = L.V + 4 * d + m[L.SCATTER] * (d * (d + 1) // 2)
     return (
         carray(A, (rows, columns)),
         carray(C, (L.CACHE_ROWS, columns)),
@@ -52,7 +52,7 @@ def view(A_pointer, C_pointer, G_pointer, meta_pointer):
         C[L.FARTHEST, 0],
         C[L.NEIGHBOUR, 1:end],
         C[L.OVERLAP, 1:end],
-        A[L.V + 2 * d :, 1:end],
+        A[L.V + 4 * d :, 1:end],
         G[L.G_LOGDET, 1:end],
         G[0, L.G_LOGDET_T],
         G[0, L.G_H_SUM],

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Compilation on first use must not look like a slow example, and a busy machine not like a bug.
+hypothesis.settings.register_profile(
+    "icvi", deadline=None, derandomize=True, print_blob=True, max_examples=60
+)
+hypothesis.settings.load_profile("icvi")
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="session")
+def golden() -> Path:
+    """Traces and values that independent implementations produced."""
+    return GOLDEN
