@@ -22,7 +22,8 @@ from numba import types
 from numba.extending import intrinsic
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
-#: and nan keep their meaning.
+#: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
+#: reordering makes 0. Compare with infinity instead.
 SUMS = {"reassoc", "contract", "nsz"}
 
 _DOUBLES = types.CPointer(types.float64)
