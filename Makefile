@@ -1,0 +1,34 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: help setup demo test lint types bench clean
+
+help:  ## list what there is
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)  ## make .venv with everything the other targets need
+
+$(STAMP): pyproject.toml constraints.txt tools/setup.sh
+	PYTHON=$(PYTHON) sh tools/setup.sh
+	@touch $@
+
+demo: $(STAMP)  ## watch one stream under three labellings; writes demo.png
+	$(BIN)/python examples/demo.py demo.png
+
+test: lint  ## lint, types, then every test
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+lint: $(STAMP)  ## style, types and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(STAMP)  ## speed of icvi and its peers, side by side
+	$(BIN)/python benchmarks/run.py
+
+clean:  ## remove environments, caches and results
+	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

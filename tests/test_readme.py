@@ -1,0 +1,67 @@
+"""Every block of the README runs, and its table is the catalogue."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import icvi
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+# Commands that a test cannot run in full: it would run itself, or install peers for minutes.
+STAND_INS = {
+    "make test": ["make", "--dry-run", "test"],
+    "make bench": ["make", "--dry-run", "bench"],
+    "pip install .": [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "."],
+}  # fmt: skip
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def commands() -> list[str]:
+    return [line for block in blocks("sh") for line in block.splitlines() if line.strip()]
+
+
+def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert len(blocks("python")) >= 4
+    scope: dict[str, object] = {"__name__": "readme"}
+    for block in blocks("python"):
+        exec(compile(block, "README.md", "exec"), scope)
+    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    assert "nan k<2" in capsys.readouterr().out
+
+
+def test_the_commands_are_the_ones_tested():
+    assert {"make demo", "make test", "make bench", "pip install ."} == set(commands())
+
+
+@pytest.mark.parametrize("command", sorted(set(commands())))
+def test_commands_run(command):
+    result = subprocess.run(
+        STAND_INS.get(command, command.split()),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+    )
+    assert result.returncode == 0, result.stderr
+    if command == "make demo":
+        assert (ROOT / "demo.png").exists()
+        assert "→ correct" in result.stdout
+
+
+def test_the_table_lists_the_catalogue_with_directions():
+    rows = re.findall(r"^\| (`.*?) \| .*? \| (larger|smaller) \|", README, re.MULTILINE)
+    listed = {name: word for names, word in rows for name in re.findall(r"`(\w+)`", names)}
+    expected = {i.name: "larger" if i.direction == "max" else "smaller" for i in icvi.catalogue()}
+    assert listed == expected
