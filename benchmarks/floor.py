@@ -19,11 +19,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 import numpy as np
+from numba import njit
+
 from clock import Job, Result, cpu, parts, serve, summary
 from data import Floats, Ints, stream
 from direct import eight, moments
 from lanes import exp_negative, larger, pick, smaller
-from numba import njit
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -17,7 +17,6 @@ from numba.extending import intrinsic
 def _of_two(name: str) -> Any:
     """Return the LLVM intrinsic ``name`` as a function of two doubles."""
 
-    @intrinsic
     def function(_typing: Any, _a: Any, _b: Any) -> Any:
         def generate(_context: Any, builder: Any, _signature: Any, args: Any) -> Any:
             double = args[0].type
@@ -26,7 +25,7 @@ def _of_two(name: str) -> Any:
 
         return types.float64(types.float64, types.float64), generate
 
-    return function
+    return intrinsic(function)
 
 
 smaller = _of_two("llvm.minnum")
@@ -45,14 +44,13 @@ def _pick(_typing: Any, _condition: Any, yes: Any, _no: Any) -> Any:
 def _stored_as(kind: Any) -> Any:
     """Return the function that reads the same 64 bits as another type."""
 
-    @intrinsic
     def function(_typing: Any, number: Any) -> Any:
         def generate(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
             return builder.bitcast(args[0], context.get_value_type(kind))
 
         return kind(number), generate
 
-    return function
+    return intrinsic(function)
 
 
 pick: Any = intrinsic(_pick)
@@ -60,8 +58,7 @@ _bits = _stored_as(types.int64)
 _double = _stored_as(types.float64)
 
 
-@njit(inline="always")
-def exp_negative(y: float) -> float:
+def _exp_negative(y: float) -> float:
     """Return exp(y) for y <= 0 to about one unit in the last place, without a call."""
     y = larger(y, -700.0)
     m = np.floor(y * 1.4426950408889634 + 0.5)
@@ -85,3 +82,7 @@ def exp_negative(y: float) -> float:
     power: float = _double(_bits(m + (4503599627370496.0 + 1023.0)) << 52)
     product: float = p * power
     return product
+
+
+# Its own flags, whatever the caller's: reordered sums would join the two parts of ln 2 again.
+exp_negative: Any = njit(fastmath={"contract"}, forceinline=True)(_exp_negative)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import resource
 
+import icvi
 from clock import Job, Result, cpu, parts, serve, summary
 from data import Floats, Ints, fingerprint, stream
-
-import icvi
 
 
 def warmed(job: Job) -> tuple[icvi.Tracker, Floats, Ints, Result]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from clock import Job, Result, cpu, parts, serve, summary
 from data import Floats, Ints, fingerprint, stream
 

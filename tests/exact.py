@@ -5,7 +5,7 @@ at the end. ``extended`` does the same with numpy.longdouble for streams of mill
 is more precise than float64 only where longdouble is wider than float64, as on x86.
 
 Both fill the same record of moments, computed in several passes around the mean, and read it with
-the same formulas; only the arithmetic differs. Undefined readings are nan.
+the same formulas; only the arithmetic differs. UndefinedError readings are nan.
 """
 
 import math
@@ -25,7 +25,7 @@ Vector = list[Number]
 Matrix = list[Vector]
 
 
-class Undefined(ArithmeticError):
+class UndefinedError(ArithmeticError):
     """The formula has no finite value here."""
 
 
@@ -97,7 +97,7 @@ def squared(a: Vector, b: Vector) -> Number:
 def ratio(a: Number, b: Number) -> Number:
     """a / b for every b > 0."""
     if not b > 0:
-        raise Undefined
+        raise UndefinedError
     return a / b
 
 
@@ -129,7 +129,7 @@ def moments_exact(
         if wi > 0:
             groups.setdefault(label, []).append(i)
     if not groups:
-        raise Undefined
+        raise UndefinedError
 
     def gather(members: list[int]) -> Cluster:
         return mp_cluster([rows[i] for i in members], [w[i] for i in members])
@@ -183,7 +183,7 @@ def moments_longdouble(X: np.ndarray, labels: Sequence[Hashable] | np.ndarray) -
     """Moments in numpy.longdouble, means relative to the median; the labels must be sortable."""
     X = np.asarray(X, dtype=float)
     if len(X) == 0:
-        raise Undefined
+        raise UndefinedError
     names, codes = np.unique(np.asarray(labels), return_inverse=True)
     # No index depends on the origin, but far from it the distances of the means lose digits.
     origin = np.median(X, axis=0)
@@ -267,7 +267,7 @@ def ridge(m: Moments, epsilon: float, delta: float | None) -> Number:
 def covariance(c: Cluster, delta: Number) -> Matrix:
     """S / (n - 1) + delta I; delta I alone when n = 1."""
     if c.n < 1:
-        raise Undefined
+        raise UndefinedError
     divisor = c.n - 1
     return [
         [
@@ -288,7 +288,7 @@ def cholesky(A: Matrix, m: Moments) -> Matrix:
             new.append(rest / L[j][j])
         pivot = row[i] - sum(x * x for x in new)
         if not pivot > m.arithmetic.singular * row[i]:
-            raise Undefined
+            raise UndefinedError
         L.append([*new, m.arithmetic.sqrt(pivot)])
     return L
 
@@ -389,7 +389,7 @@ def exact(
     with mp.workdps(DIGITS):
         try:
             m = moments_exact(X, labels, weights)
-        except Undefined:
+        except UndefinedError:
             return math.nan
         return read(name, m, **params)
 
@@ -401,7 +401,7 @@ def exact_all(
     with mp.workdps(DIGITS):
         try:
             m = moments_exact(X, labels, weights)
-        except Undefined:
+        except UndefinedError:
             return dict.fromkeys(READINGS, math.nan)
         return {name: read(name, m) for name in READINGS}
 
@@ -412,7 +412,7 @@ def extended(
     """The index in numpy.longdouble, for large streams."""
     try:
         m = moments_longdouble(X, labels)
-    except Undefined:
+    except UndefinedError:
         return math.nan
     return read(name, m, **params)
 
@@ -421,6 +421,6 @@ def extended_all(X: np.ndarray, labels: Sequence[Hashable] | np.ndarray) -> dict
     """Every index in numpy.longdouble with default parameters; the moments are computed once."""
     try:
         m = moments_longdouble(X, labels)
-    except Undefined:
+    except UndefinedError:
         return dict.fromkeys(READINGS, math.nan)
     return {name: read(name, m) for name in READINGS}

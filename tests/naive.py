@@ -20,7 +20,7 @@ Point = list[float]
 Naive = Callable[..., float]
 
 
-class Undefined(ArithmeticError):
+class UndefinedError(ArithmeticError):
     """The formula has no finite value here."""
 
 
@@ -63,11 +63,11 @@ def partition_of(
     """Sort the samples of positive weight into clusters."""
     X = np.asarray(X, dtype=float)
     if len(X) == 0:
-        raise Undefined
+        raise UndefinedError
     # No index depends on the origin, but float64 does: far from it the distances lose digits.
     rows = (X - np.median(X, axis=0)).tolist()
     if not np.isfinite(rows).all():
-        raise Undefined
+        raise UndefinedError
     w = [1.0] * len(rows) if weights is None else [float(a) for a in weights]
     groups: dict[Hashable, list[tuple[Point, float]]] = {}
     everything = []
@@ -76,7 +76,7 @@ def partition_of(
             groups.setdefault(label, []).append((x, wi))
             everything.append((x, wi))
     if not everything:
-        raise Undefined
+        raise UndefinedError
     return Partition([cluster_of(g) for g in groups.values()], cluster_of(everything))
 
 
@@ -109,7 +109,7 @@ def reading(least_k: int) -> Callable[[Naive], Naive]:
         ) -> float:
             partition = partition_of(X, labels, weights)
             if len(partition.clusters) < least_k:
-                raise Undefined
+                raise UndefinedError
             return f(partition, **params)
 
         return read
@@ -163,7 +163,7 @@ def CH(p: Partition) -> float:
     """Calinski-Harabasz: (B / (k - 1)) / (W / (N - k))."""
     k = len(p.clusters)
     if p.whole.n <= k:
-        raise Undefined
+        raise UndefinedError
     return (between(p) / (k - 1)) / (within(p) / (p.whole.n - k))
 
 
@@ -203,7 +203,7 @@ def covariance(c: Cluster, delta: float) -> np.ndarray:
     """Sigma = sum w (x - v)(x - v)' / (n - 1) + delta I; delta I alone when n = 1."""
     d = len(c.v)
     if c.n < 1:
-        raise Undefined
+        raise UndefinedError
     if c.n == 1:
         return delta * np.eye(d)
     S = np.zeros((d, d))
@@ -217,7 +217,7 @@ def log_determinant(Sigma: np.ndarray) -> float:
     """ln |Sigma| of a covariance matrix."""
     sign, value = np.linalg.slogdet(Sigma)
     if not sign > 0:
-        raise Undefined
+        raise UndefinedError
     return float(value)
 
 
@@ -347,7 +347,7 @@ def full_silhouette(
     """
     p = partition_of(X, labels)
     if len(p.clusters) < 2:
-        raise Undefined
+        raise UndefinedError
     power = 2 if squared else 1
     values = []
     for c, others in each_with_others(p):
@@ -368,7 +368,7 @@ def full_davies_bouldin(
     """
     partition = partition_of(X, labels)
     if len(partition.clusters) < 2:
-        raise Undefined
+        raise UndefinedError
 
     def spread(c: Cluster) -> float:
         return float((math.fsum(math.dist(x, c.v) ** q for x in c.x) / c.n) ** (1 / q))
@@ -392,7 +392,7 @@ def unsquared_i(X: np.ndarray, labels: Sequence[Hashable], p: float = 2) -> floa
     partition = partition_of(X, labels)
     k = len(partition.clusters)
     if k < 2:
-        raise Undefined
+        raise UndefinedError
     E_1 = math.fsum(math.dist(x, partition.whole.v) for x in partition.whole.x)
     E_k = math.fsum(math.dist(x, c.v) for c in partition.clusters for x in c.x)
     D_k = max(math.dist(a.v, b.v) for a, b in combinations(partition.clusters, 2))

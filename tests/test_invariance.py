@@ -127,7 +127,8 @@ def test_an_index_reads_the_same_alone_and_among_others(name):
     X, labels = blobs(d=4, k=7)
     alone = icvi.Tracker([name]).update_many(X, labels)
     among = icvi.Tracker("all").update_many(X, labels)
-    np.testing.assert_array_equal(alone[name], among[name])
+    # Not to the bit: with distances at hand, B is summed in another way.
+    np.testing.assert_allclose(alone[name], among[name], rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,13 +6,13 @@ forbids it; those cases are shown at the end, with the condition that causes the
 
 from __future__ import annotations
 
-import exact
 import mpmath
 import numpy as np
 import pytest
-from streams import GAUSSIAN, NAMES, assert_same, blobs, tracked
 
+import exact
 import icvi
+from streams import GAUSSIAN, NAMES, assert_same, blobs, tracked
 
 MOMENT = [name for name in NAMES if name not in GAUSSIAN]
 

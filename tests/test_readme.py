@@ -19,8 +19,8 @@ README = (ROOT / "README.md").read_text()
 STAND_INS = {
     "make test": ["make", "--dry-run", "test"],
     "make bench": ["make", "--dry-run", "bench"],
-    "pip install .": [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", "."],
-}  # fmt: skip
+    "pip install .": f"{sys.executable} -m pip install --quiet --dry-run --no-deps .".split(),
+}
 
 
 def blocks(language: str) -> list[str]:

@@ -98,7 +98,7 @@ def _exact_parts(x: Array) -> list[Array]:
     Adding and subtracting a large power of two cuts numbers at a common digit; the heads are
     so short that their sum has no rounding. After two cuts next to nothing is left.
     """
-    parts = []
+    parts: list[Array] = []
     for _ in range(2):
         size = float(max(-x.min(), x.max()))
         if size == 0.0:

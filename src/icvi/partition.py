@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from collections.abc import Hashable
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,9 @@ _WORST = ((L.NEAREST, np.inf), (L.FARTHEST, -np.inf), (L.NEIGHBOUR, np.inf), (L.
 
 
 @functools.cache
-def kernels() -> ModuleType:
-    """The compiled loop, loaded when a stream first needs it."""
-    from icvi.kernels import loop
-
-    return loop
+def _kernel(name: str) -> Any:
+    """A compiled kernel, loaded when a stream first needs it."""
+    return getattr(importlib.import_module(f"icvi.kernels.{name}"), name)
 
 
 class Partition:
@@ -61,7 +59,7 @@ class Partition:
         self.A = np.zeros((L.V, 0))
         self.C = np.zeros((L.CACHE_ROWS, 0))
         self.meta = np.zeros(L.META, dtype=np.int64)
-        self.scratch = np.zeros(0)
+        self.Q = np.zeros((0, L.SUMS, 0))
         self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.meta[L.SCATTER] = self._scatter
 
@@ -120,7 +118,7 @@ class Partition:
         k, d = self.n_clusters, self.n_features or 0
         covariances = np.zeros((k, d, d))
         rows, columns = np.tril_indices(d)
-        triangles = self.A[L.V + 4 * d :, 1 : k + 1].T
+        triangles = self.A[L.V + 2 * d :, 1 : k + 1].T
         covariances[:, rows, columns] = triangles
         covariances[:, columns, rows] = triangles
         degrees = self.counts - 1.0
@@ -167,8 +165,8 @@ class Partition:
             as_sample(x, self.n_features)
             self.reserve(column, x.size)
             self._labels.remember([plain(label)])
-        if weight > 0.0 and not kernels().update(
-            self.A, self.C, self.meta, self.scratch, x, column, weight, LARGEST
+        if weight > 0.0 and not _kernel("update")(
+            self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST
         ):
             as_sample(x)  # says what is wrong
 
@@ -188,15 +186,18 @@ class Partition:
         C = np.zeros((L.CACHE_ROWS, columns))
         for row, worst in _WORST:
             C[row : row + 2] = worst
+        Q = np.zeros((columns + 1, L.SUMS, d))
         held = self.A.shape[1]
         if held:
             A[:, :held] = self.A
             C[:, :held] = self.C
-        else:
-            self.scratch = np.zeros(d)
-            self._shape = (d,)
-        self.A, self.C = A, C
+            Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
+        self.A, self.C, self.Q, self._shape = A, C, Q, (d,)
         self.meta[L.D], self.meta[L.COLUMNS] = d, columns
+
+    def read(self, plan: Plan, out: NDArray[np.float64]) -> None:
+        """Take the readings of a plan."""
+        _kernel("read")(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters, out)
 
     def touch_all(self) -> None:
         """Have every cluster's caches refreshed at the next reading."""
@@ -253,8 +254,8 @@ class Chunk:
         """Feed a part of the chunk to the compiled loop."""
         p = self.partition
         columns, weights = self.columns[part], self.weights[part]
-        kernels().update_many(
-            *(p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, p.scratch),
+        _kernel("update_many")(
+            *(p.A, p.Q, p.C, plan.G, p.meta, plan.steps, plan.parameters),
             *(self.X[part], columns, weights, skip, every, out, ks),
         )
         p._noise += float(weights[columns == NOISE].sum())

@@ -24,7 +24,7 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
     steps = [(address, group, -1) for address, group in _refreshes(wanted(indices), len(ridges))]
     parameters: list[tuple[float, ...]] = [()] * len(steps)
     for column, index in enumerate(indices):
-        address = reading_address(index.reading, index.name, own=index.own)
+        address = reading_address(index.reading, index.name, index.needs, own=index.own)
         steps.append((address, ridges.index(index.ridge) if index.ridge else 0, column))
         parameters.append(index.parameters)
     width = max(1, *(len(row) for row in parameters))
@@ -37,14 +37,15 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
     """Address and group of each step that refreshes a cache."""
     steps = []
-    if want & (L.WANT_BETWEEN | L.WANT_SPREAD):
-        from icvi.kernels.between import refresh_between
-
-        steps.append((refresh_between.address, 0))
     if want & L.WANT_DISTANCES:
         from icvi.kernels.extremes import refresh_extremes
 
         steps.append((refresh_extremes.address, 0))
+    if want & (L.WANT_BETWEEN | L.WANT_SPREAD):
+        from icvi.kernels.between import refresh_between
+
+        # After the distances, which it uses.
+        steps.append((refresh_between.address, 0))
     if want & L.WANT_GAUSSIAN:
         from icvi.kernels.gaussian import refresh_gaussian
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.indices import Index, select
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY, why
-from icvi.partition import Chunk, Partition, kernels
+from icvi.partition import Chunk, Partition
 from icvi.plan import make_plan, wanted
 from icvi.progress import progress
 from icvi.trace import Trace
@@ -207,24 +207,21 @@ class Tracker:
     def _read(self) -> list[float]:
         """Readings of all indices; taken once per change of the state."""
         if self._stale and self._partition.n_samples > 0.0:
-            p, plan = self._partition, self._plan
             self._prepare()
-            kernels().read(p.A, p.C, plan.G, p.meta, plan.steps, plan.parameters, self._out)
+            self._partition.read(self._plan, self._out)
             self._values = self._out.tolist()
         self._stale = False
         return self._values
 
     def _prepare(self) -> None:
         """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
-        if not self._ridges:
-            return
         p = self._partition
-        columns = int(p.meta[L.COLUMNS])
+        columns = p.A.shape[1]
         if self._plan.G.shape[2] == columns:
             return
         d = int(p.meta[L.D])
         rows = L.gaussian_rows(d, columns, self._want)
-        self._plan.G = np.zeros((len(self._ridges), rows, columns))
+        self._plan.G = np.zeros((max(1, len(self._ridges)), rows, columns))
         if self._want & L.WANT_LOG_CIP:
             self._plan.G[:, rows - 2 * columns :] = -np.inf
         for g, ridge in enumerate(self._ridges):

@@ -19,7 +19,7 @@ Direction = Literal["max", "min"]
 #: What each field of the state asks of the caches. Fields not named here are always there.
 _ASKS = {
     "B": L.WANT_BETWEEN,
-    "sep": L.WANT_BETWEEN,
+    "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD,
     "nearest": L.WANT_NEAREST,
     "D_min": L.WANT_NEAREST,
@@ -62,8 +62,6 @@ class Index:
         Whether larger or smaller values mean better partitions.
     range : tuple of float
         Smallest and largest value it can take.
-    needs : tuple of str
-        Fields of the state that it reads.
     limits : mapping
         What ``undefined="limit"`` gives for a reason, where the formula has a limit.
     reference : str
@@ -75,12 +73,18 @@ class Index:
     direction: Direction
     range: tuple[float, float]
     reading: Reading = field(repr=False)
-    needs: tuple[str, ...] = field(repr=False)
+    fields: tuple[str, ...] | None = field(default=None, repr=False)
     limits: Mapping[str, float] = field(default_factory=dict, repr=False)
     reference: str = field(default="", repr=False)
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
     own: bool = field(default=False, repr=False)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Fields of the state that it reads."""
+        # Not at decoration: functions that it calls may be defined further down.
+        return fields_read(self.reading) if self.fields is None else self.fields
 
     @property
     def want(self) -> int:
@@ -181,7 +185,7 @@ def index(
         direction=direction,
         range=range,
         reading=function,
-        needs=fields_read(function) if needs is None else needs,
+        fields=None if needs is None else tuple(needs),
         limits=limits or {},
         reference=reference,
         own=not function.__module__.startswith("icvi.indices."),

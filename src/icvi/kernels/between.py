@@ -1,34 +1,73 @@
-"""B and beta_T: sums over all clusters that every sample changes, because mu moves."""
+"""B and beta_T: sums over all clusters that every sample changes, because mu moves.
+
+B is summed, never taken as CP_0 - W: that difference loses every digit when B is small. Where
+distances to a cluster J are at hand, the parallel-axis identities save a pass over all centroids:
+
+    B      = sum n_i D_iJ - N ||v_J - mu||^2
+    beta_T = mean of D_iJ - ||v_J - vbar||^2
+
+They too are differences, but harmless ones: B is at least n_J ||v_J - mu||^2, so at most the
+factor 1 + N / n_J is lost, and 1 + k for beta_T. Beyond MOST_UNEQUAL, B is summed directly.
+"""
 
 from __future__ import annotations
 
+from numba import carray
+
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import step
-from icvi.kernels.sums import dot, squares_about, total
+from icvi.kernels.absorb import fma
+from icvi.kernels.compiling import kernel, step
+from icvi.kernels.sums import dot, total
 from icvi.kernels.view import arrays
 
 
-@step
-def refresh_between(A_pointer, C_pointer, G_pointer, meta_pointer, parameters):
-    """sep_i = ||v_i - mu||^2 and B = sum n_i sep_i; beta_T = mean of ||v_i - vbar||^2.
-
-    B is summed, never taken as CP_0 - W: the difference loses every digit when B is small.
-    """
-    A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
-    k, d = m[L.K], m[L.D]
-    sep, offset = C[L.SEP], C[L.OFFSET]
-    for i in range(1, k + 1):
-        sep[i] = 0.0
-    beta = 0.0
+@kernel(inline="always")
+def square_gap(A, J, mean_high, mean_low, d):
+    """||v_J - mean||^2."""
+    s = 0.0
     for t in range(d):
-        high, low = A[L.V + t], A[L.V + d + t]
-        high_0, low_0 = high[0], low[0]
+        e = (A[L.V + t, J] - mean_high[t]) + (A[L.V + d + t, J] - mean_low[t])
+        s += e * e
+    return s
+
+
+@kernel(inline="always")
+def separations(A, C, k, d):
+    """sep_i = ||v_i - mu||^2."""
+    for i in range(1, k + 1):
+        C[L.SEP, i] = 0.0
+    for t in range(d):
+        high, low = L.V + t, L.V + d + t
+        high_0, low_0 = A[high, 0], A[low, 0]
         for i in range(1, k + 1):
-            e = (high[i] - high_0) + (low[i] - low_0)
-            offset[i] = e
-            sep[i] += e * e
-        if m[L.WANT] & L.WANT_SPREAD:
-            beta += squares_about(offset, total(offset, k) / k, k)
-    sep[0] = dot(A[L.N], sep, k)
-    C[L.SPREAD, 0] = beta / k
+            e = (A[high, i] - high_0) + (A[low, i] - low_0)
+            C[L.SEP, i] += e * e
+
+
+@step
+def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+    """B and beta_T, and sep_i where it is asked for or needed."""
+    A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    k, d, stale = m[L.K], m[L.D], m[L.STALE]
+    if stale == 0:
+        return 0.0
+    Q = carray(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
+    J = int(C[L.QUEUE, stale - 1])  # DISTANCE holds its distances, if any are wanted
+    N = A[L.N, 0]
+    at_hand = m[L.WANT] & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > N
+    center, squares = J, L.DISTANCE
+    if m[L.WANT] & L.WANT_SEP or not at_hand:
+        separations(A, C, k, d)
+        center, squares = 0, L.SEP
+    mean_high, mean_low = Q[m[L.COLUMNS], 3], Q[m[L.COLUMNS], 4]
+    for t in range(d):
+        mean_high[t] = Q[m[L.COLUMNS], 0, t] / k
+        mean_low[t] = fma(-mean_high[t], k, Q[m[L.COLUMNS], 0, t])
+        mean_low[t] = (mean_low[t] + Q[m[L.COLUMNS], 1, t]) / k
+    spread = total(C[squares], k) / k - square_gap(A, center, mean_high, mean_low, d)
+    C[L.SPREAD, 0] = max(0.0, spread)
+    B = dot(A[L.N], C[squares], k)
+    if center != 0:
+        B -= N * square_gap(A, center, Q[0, 2], Q[0, 3], d)
+    C[L.SEP, 0] = max(0.0, B)
     return 0.0

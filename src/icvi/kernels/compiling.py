@@ -21,6 +21,9 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+#: Flags for everything else: products and sums may be fused.
+FUSED = {"contract"}
+
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
 #: reordering makes 0. Compare with infinity instead.
@@ -29,8 +32,17 @@ SUMS = {"reassoc", "contract", "nsz"}
 _DOUBLES = types.CPointer(types.float64)
 _INTEGERS = types.CPointer(types.int64)
 
-#: step(A, C, G, meta, parameters) -> value
-STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES)
+#: step(A, Q, C, G, meta, parameters) -> value
+STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES)
+
+MATRIX = types.float64[:, ::1]
+CUBE = types.float64[:, :, ::1]
+VECTOR = types.float64[::1]
+INTEGERS = types.int64[::1]
+PLAN = types.int64[:, ::1]
+# Callers' arrays may be read-only; Numba gives those a type of their own.
+SAMPLE = types.Array(types.float64, 1, "C", readonly=True)
+SAMPLES = types.Array(types.float64, 2, "C", readonly=True)
 
 _PATIENCE = 0.7  # seconds a load from the cache never takes
 
@@ -71,7 +83,12 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a helper that other kernels call; division by zero gives inf or nan."""
     if function is None:
         return lambda function: kernel(function, **options)
-    options = {"fastmath": {"contract"}, **options}
+    options = {
+        "fastmath": FUSED,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        **options,
+    }
     return numba.njit(function, error_model="numpy", nogil=True, **options)
 
 
@@ -82,25 +99,27 @@ def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
         function.__qualname__ += f"_{source_key()}"
         with announced():
             return numba.njit(
-                signature, error_model="numpy", nogil=True, cache=True, fastmath={"contract"}
+                signature, error_model="numpy", nogil=True, cache=True, fastmath=FUSED
             )(function)
 
     return decorate
 
 
 def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
-    """Compile a function of (A, C, G, meta, parameters) to C; its ``address`` is callable."""
+    """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
     if cached:
         function.__qualname__ += f"_{source_key()}"
     with announced():
-        return numba.cfunc(STEP, nopython=True, error_model="numpy", cache=cached)(function)
+        return numba.cfunc(STEP, nopython=True, error_model="numpy", fastmath=FUSED, cache=cached)(
+            function
+        )
 
 
 @intrinsic
-def call(typingctx, address, A, C, G, meta, parameters):
-    """Call the step at an address with the data pointers of five arrays."""
+def call(typingctx, address, A, Q, C, G, meta, parameters):
+    """Call the step at an address with the data pointers of six arrays."""
     del typingctx
-    signature = types.float64(types.int64, A, C, G, meta, parameters)
+    signature = types.float64(types.int64, A, Q, C, G, meta, parameters)
 
     def codegen(context, builder, signature, arguments):
         pointers = [

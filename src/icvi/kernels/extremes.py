@@ -22,59 +22,57 @@ def distances(A, J, k, d, row):
     for i in range(1, k + 1):
         row[i] = 0.0
     for t in range(d):
-        high, low = A[L.V + t], A[L.V + d + t]
-        high_J, low_J = high[J], low[J]
+        high, low = L.V + t, L.V + d + t
+        high_J, low_J = A[high, J], A[low, J]
         for i in range(1, k + 1):
-            e = (high[i] - high_J) + (low[i] - low_J)
+            e = (A[high, i] - high_J) + (A[low, i] - low_J)
             row[i] += e * e
 
 
-@kernel
-def entries(C, kind, J, k):
-    """Entries of row J of a table in OWN, of its column J in SEEN.
+@kernel(inline="always")
+def entries(C, kind, J, k, D):
+    """Entries of row J of a table in OWN, of its column J in SEEN; D is the row of D_iJ.
 
     NEAREST and FARTHEST tabulate D_ij, OVERLAP (var_i + var_j) / D_ij, NEIGHBOUR
     var_j + D_ij, the one table that is not symmetric.
     """
-    D, var, own, seen = C[L.DISTANCE], C[L.VAR], C[L.OWN], C[L.SEEN]
-    var_J = var[J]
+    var_J = C[L.VAR, J]
     if kind == L.OVERLAP:
         for i in range(1, k + 1):
-            ratio = (var[i] + var_J) / D[i]
-            own[i] = ratio if D[i] > 0.0 else math.inf
+            ratio = (C[L.VAR, i] + var_J) / C[D, i]
+            C[L.OWN, i] = ratio if C[D, i] > 0.0 else math.inf
     elif kind == L.NEIGHBOUR:
         for i in range(1, k + 1):
-            own[i] = var[i] + D[i]
+            C[L.OWN, i] = C[L.VAR, i] + C[D, i]
         for i in range(1, k + 1):
-            seen[i] = var_J + D[i]
+            C[L.SEEN, i] = var_J + C[D, i]
     else:
         for i in range(1, k + 1):
-            own[i] = D[i]
+            C[L.OWN, i] = C[D, i]
 
 
-@kernel
+@kernel(inline="always")
 def exchange(C, kind, sign, J, k):
     """Scan row J and offer column J to the other rows; how many of them lost their best.
 
     ``sign`` is 1 for smallest, -1 for largest entries.
     """
-    own = C[L.OWN]
-    seen = C[L.SEEN] if kind == L.NEIGHBOUR else C[L.OWN]
+    seen = L.SEEN if kind == L.NEIGHBOUR else L.OWN
     best, bound, where = C[kind], C[kind + 1], C[kind + 2]
-    own[J] = sign * math.inf
+    C[L.OWN, J] = sign * math.inf
     first, second, at = math.inf, math.inf, 0
     for i in range(1, k + 1):
-        value = sign * own[i]
+        value = sign * C[L.OWN, i]
         if value < second:
             if value < first:
                 first, second, at = value, first, i
             else:
                 second = value
-    where[J] = 0
-    bound[J] = -sign * math.inf
+    # Row J takes no part in the offers.
+    bound[J], where[J] = -sign * math.inf, 0
     lost = 0
     for i in range(1, k + 1):
-        value = sign * seen[i]
+        value = sign * C[seen, i]
         if value < sign * bound[i] or where[i] == J:
             if where[i] == J:
                 best[i] = sign * value
@@ -89,25 +87,27 @@ def exchange(C, kind, sign, J, k):
     return lost
 
 
-@kernel
+@kernel(inline="always")
 def refresh_family(A, C, kind, sign, J, k, d):
-    """Bring one family of row extremes up to date after cluster J changed.
-
-    DISTANCE holds the distances of J on entry and on return.
-    """
-    entries(C, kind, J, k)
-    if exchange(C, kind, sign, J, k) == 0:
-        return
-    for i in range(1, k + 1):
-        if C[kind + 2, i] == J and sign * C[kind, i] > sign * C[kind + 1, i]:
-            distances(A, i, k, d, C[L.DISTANCE])
-            entries(C, kind, i, k)
-            exchange(C, kind, sign, i, k)
-    distances(A, J, k, d, C[L.DISTANCE])
+    """Bring one family of row extremes up to date: scan J, then every row that lost its best."""
+    scanned, D, lost = J, L.DISTANCE, 0
+    following = 1
+    while True:
+        entries(C, kind, scanned, k, D)
+        lost += exchange(C, kind, sign, scanned, k)
+        while lost > 0 and following <= k:
+            held = C[kind + 2, following] == J
+            if held and sign * C[kind, following] > sign * C[kind + 1, following]:
+                break
+            following += 1
+        if lost == 0 or following > k:
+            break
+        scanned, D = following, L.RESCAN
+        distances(A, scanned, k, d, C[L.RESCAN])
 
 
 @step
-def refresh_extremes(A_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
     A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
     k, d, want = m[L.K], m[L.D], m[L.WANT]

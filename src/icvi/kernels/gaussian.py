@@ -27,7 +27,7 @@ _TINY, _HUGE = 1e-100, 1e100
 # Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
 
 
-@kernel
+@kernel(inline="always")
 def covariances(A, G, J, start, end, d):
     """Lower triangles of Sigma_i + Sigma_J for start <= i < end; column 0: Sigma_data."""
     delta = G[0, L.G_DELTA]
@@ -37,7 +37,7 @@ def covariances(A, G, J, start, end, d):
     q = 0
     for r in range(d):
         for c in range(r + 1):
-            S, out = L.V + 4 * d + q, L.G_WORK + q
+            S, out = L.V + 2 * d + q, L.G_WORK + q
             common = A[S, J] * scale_J + (2.0 * delta if r == c else 0.0)
             for i in range(start, end):
                 G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
@@ -46,7 +46,7 @@ def covariances(A, G, J, start, end, d):
             q += 1
 
 
-@kernel
+@kernel(inline="always")
 def covariance_scale(n):
     """1 / (n - 1). One sample has no spread to scale; less than its weight, no estimate."""
     if n > 1.0:
@@ -54,14 +54,15 @@ def covariance_scale(n):
     return 0.0 if n == 1.0 or n == 0.0 else math.nan  # 0: a column not in use
 
 
-@kernel
+@kernel(inline="always")
 def factorise(A, G, J, start, end, d):
-    """Cholesky factors of the columns start <= i < end, in place.
+    """Cholesky factors of Sigma_i + Sigma_J for start <= i < end.
 
     QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
     determinant. A pivot within rounding of zero makes both nan. Pivots are multiplied as long
     as their product is safe from overflow: one logarithm instead of d.
     """
+    covariances(A, G, J, start, end, d)
     for i in range(start, end):
         G[L.G_QUADRATIC, i] = 0.0
         G[L.G_PRODUCT, i] = 1.0
@@ -86,7 +87,7 @@ def factorise(A, G, J, start, end, d):
         G[L.G_H, i] += math.log(G[L.G_PRODUCT, i])
 
 
-@kernel
+@kernel(inline="always")
 def take_pivots(G, pivot, z, start, end):
     """Inverse roots of pivots, and their share of the distance and the determinant."""
     for i in range(start, end):
@@ -111,52 +112,45 @@ def take_pivots(G, pivot, z, start, end):
             G[L.G_PRODUCT, i] *= G[pivot, i]
 
 
+@kernel(inline="always")
+def refresh_pairs(G, J, k, d, want, columns):
+    """Put h_iJ, exp(-h_iJ) and -h_iJ of all i into the trees that are wanted."""
+    tree = L.G_WORK + d * (d + 1) // 2 + d
+    for i in range(1, k + 1):
+        G[L.G_H, i] = 0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * _LN_2PI)
+    for kind in range(3):
+        if want & (L.WANT_H << kind):
+            for i in range(1, k + 1):
+                h = G[L.G_H, i]
+                G[L.G_CIP, i] = h if kind == 0 else (math.exp(-h) if kind == 1 else -h)
+            plant(G, tree, J, k, columns, kind == 2)
+            tree += 2 * columns
+
+
 @step
-def refresh_gaussian(A_pointer, C_pointer, G_pointer, meta_pointer, parameters):
-    """Log-determinants of the clusters that changed, and all their pairs."""
+def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+    """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
     A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    trees = L.G_WORK + d * (d + 1) // 2 + d
-    h = G[L.G_H]
     pairs = want & L.WANT_PAIRS != 0
     for q in range(m[L.STALE]):
         J = int(C[L.QUEUE, q])
+        # Without pairs only the columns 0 and J matter, and their neighbours in a vector.
         start = 0
-        end = (k + LANES) // LANES * LANES
-        if not pairs:  # only columns 0 and J matter
-            covariances(A, G, J, 0, LANES, d)
-            factorise(A, G, J, 0, LANES, d)
+        end = (k + LANES) // LANES * LANES if pairs else LANES
+        for _ in range(2):
+            factorise(A, G, J, start, end, d)
+            if pairs or J < LANES:
+                break
             start = J // LANES * LANES
             end = start + LANES
-        if pairs or start > 0:
-            covariances(A, G, J, start, end, d)
-            factorise(A, G, J, start, end, d)
-        G[L.G_LOGDET, J] = h[J] - d * _LN_2
-        G[0, L.G_LOGDET_T] = h[0]
-        if not pairs:
-            continue
-        for i in range(1, k + 1):
-            h[i] = 0.5 * (G[L.G_QUADRATIC, i] + h[i] + d * _LN_2PI)
-        tree = trees
-        if want & L.WANT_H:
-            plant(G[tree : tree + 2 * columns], h, J, k, False)
-            tree += 2 * columns
-        if want & L.WANT_CIP:
-            for i in range(1, k + 1):
-                G[L.G_CIP, i] = math.exp(-h[i])
-            plant(G[tree : tree + 2 * columns], G[L.G_CIP], J, k, False)
-            tree += 2 * columns
-        if want & L.WANT_LOG_CIP:
-            for i in range(1, k + 1):
-                G[L.G_CIP, i] = -h[i]
-            plant(G[tree : tree + 2 * columns], G[L.G_CIP], J, k, True)
-    tree = trees
-    if want & L.WANT_H:
-        G[0, L.G_H_SUM] = total(G[tree + 1], k)
-        tree += 2 * columns
-    if want & L.WANT_CIP:
-        G[0, L.G_CIP_SUM] = total(G[tree + 1], k)
-        tree += 2 * columns
-    if want & L.WANT_LOG_CIP:
-        G[0, L.G_LOG_CIP] = log_total(G[tree + 1], k)
+        G[L.G_LOGDET, J] = G[L.G_H, J] - d * _LN_2
+        G[0, L.G_LOGDET_T] = G[L.G_H, 0]
+        if pairs:
+            refresh_pairs(G, J, k, d, want, columns)
+    root = L.G_WORK + d * (d + 1) // 2 + d + 1
+    for kind in range(3):
+        if want & (L.WANT_H << kind):
+            G[0, L.G_H_SUM + kind] = log_total(G, root, k) if kind == 2 else total(G[root], k)
+            root += 2 * columns
     return 0.0

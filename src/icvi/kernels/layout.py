@@ -5,9 +5,11 @@ rows are statistics; clusters are the fastest axis, so a loop over clusters runs
 contiguous memory. Column 0 is *everything*: the cluster that holds all samples. The totals
 N, mu, CP_0 and T are therefore kept by the same code as n_i, v_i, CP_i and S_i.
 
-Sums of samples and centroids are each stored as an unevaluated sum of two doubles (high and
-low row). A difference of centroids, or of a sample and its centroid, is then right to rounding
-wherever the data lie: no offset, drift or outlier can wear the digits away.
+Centroids are stored as an unevaluated sum of two doubles (high and low row). A difference of
+centroids, or of a sample and its centroid, is then right to rounding wherever the data lie:
+no offset, drift or outlier can wear the digits away. They are the quotients of sums of
+samples, also in two parts, which are kept beside ``A`` in ``Q`` with features as the fastest
+axis: only the update of one cluster reads them.
 
 A second arena ``C`` caches what readings need (row extremes, distances of one cluster); all
 of it can be rebuilt from ``A``. A third, ``G``, holds what Gaussian indices cache for one
@@ -29,13 +31,17 @@ META = 7
 # A: the state
 N = 0
 CP = 1
-V = 2  # d rows each: centroids high, low; sums of samples high, low. Then, row by row, the
-# lower triangles of the scatter matrices.
+V = 2  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
+
+# Q: per column sums high and low, centroids high and low, and scratch for x - v. One more
+# place holds the sum of the centroids.
+SUMS = 5
 
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W
 SEP = 1  # ||v_i - mu||^2; column 0: B
 SPREAD = 2  # column 0: beta_T
+MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
 # number hold minima, the others maxima.
@@ -46,10 +52,10 @@ OVERLAP = 12
 FAMILIES = 4
 QUEUE = 15  # clusters that changed, from column 0 on
 QUEUED = 16  # 1 for a cluster in the queue
-DISTANCE = 17  # scratch: distances of one cluster
+DISTANCE = 17  # scratch: distances of the cluster that changed
+RESCAN = 20  # scratch: distances of a cluster that is scanned again
 OWN = 18  # scratch: a row of a pair table
 SEEN = 19  # scratch: a column of a pair table
-OFFSET = 20  # scratch: one feature of the centroids, relative to the mean
 CACHE_ROWS = 21
 
 WANT_BETWEEN = 1
@@ -63,6 +69,7 @@ WANT_H = 128
 WANT_CIP = 256
 WANT_LOG_CIP = 512
 WANT_SCATTER = 1024
+WANT_SEP = 2048
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
@@ -87,7 +94,7 @@ G_WORK = 8
 
 def state_rows(d: int, scatter: bool) -> int:
     """Rows of ``A``."""
-    return V + 4 * d + (triangle(d) if scatter else 0)
+    return V + 2 * d + (triangle(d) if scatter else 0)
 
 
 def triangle(d: int) -> int:
@@ -108,5 +115,7 @@ def columns_for(k: int) -> int:
 
 def gaussian_rows(d: int, columns: int, want: int) -> int:
     """Rows of ``G``: header, four rows over clusters, scratch, one tree per pair quantity."""
+    if not want & WANT_GAUSSIAN:
+        return G_WORK
     trees = bin(want & WANT_PAIRS).count("1")
     return G_WORK + triangle(d) + d + 2 * columns * trees

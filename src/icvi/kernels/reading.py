@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from collections import namedtuple
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -12,44 +13,48 @@ import numba
 from numba.core.errors import NumbaError
 
 from icvi.errors import IndexCompilationError
+from icvi.kernels import layout
 from icvi.kernels.compiling import SUMS, step
-from icvi.kernels.view import settle, view
+from icvi.kernels.view import FIELDS, arrays, settle
 
-_steps: dict[Callable[..., float], Any] = {}
+Needs = tuple[str, ...]
 
-_OURS = """
-def {name}(A, C, G, meta, p):
-    return settle(reading(view(A, C, G, meta){parameters}))
+_steps: dict[tuple[Callable[..., float], Needs], Any] = {}
+
+_ENTRY = """
+def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, p):
+    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    {body}
 """
+
+_OURS = "return settle(reading(State({fields}){parameters}))"
 
 # A user's function may raise; C has no exceptions, and a reading must not end a stream.
-_THEIRS = """
-def {name}(A, C, G, meta, p):
-    try:
-        value = float(reading(view(A, C, G, meta){parameters}))
+_THEIRS = """try:
+        value = float(reading(State({fields}){parameters}))
     except Exception:
         value = nan
-    return settle(value)
-"""
+    return settle(value)"""
 
 
-def reading_address(reading: Callable[..., float], name: str, *, own: bool) -> int:
+def reading_address(reading: Callable[..., float], name: str, needs: Needs, *, own: bool) -> int:
     """Address of the compiled reading; compiled once per process, cached on disk if ours."""
-    if reading not in _steps:
-        _steps[reading] = _compile_own(reading, name) if own else _compile_ours(reading)
-    return int(_steps[reading].address)
+    key = (reading, needs)
+    if key not in _steps:
+        _steps[key] = _compile_own(reading, name, needs) if own else _compile_ours(reading, needs)
+    return int(_steps[key].address)
 
 
-def _compile_ours(reading: Callable[..., float]) -> Any:
+def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
     # Compiled as if it stood in the index's own file: Numba keeps its cache beside it.
     body = _jitted(reading, fastmath=SUMS, forceinline=True)
-    return step(_entry(_OURS, reading, body, inspect.getfile(reading)))
+    return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)))
 
 
-def _compile_own(reading: Callable[..., float], name: str) -> Any:
+def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
     try:
-        body = _jitted(reading)
-        return step(_entry(_THEIRS, reading, body, "<icvi>"), cached=False)
+        entry = _entry(_THEIRS, reading, _jitted(reading), needs, "<icvi>")
+        return step(entry, cached=False)
     except NumbaError as error:
         raise IndexCompilationError(
             f"index {name!r} cannot be compiled: {_gist(error)}\n"
@@ -58,17 +63,26 @@ def _compile_own(reading: Callable[..., float], name: str) -> Any:
         ) from error
 
 
-def _entry(template: str, reading: Callable[..., float], body: Any, filename: str) -> Any:
+def _entry(
+    template: str, reading: Callable[..., float], body: Any, needs: Needs, filename: str
+) -> Any:
+    """The step around a reading: make the state from pointers, read, settle infinities."""
     count = len(inspect.signature(reading).parameters) - 1
     name = f"read_{re.sub(r'[^0-9a-zA-Z_]', '_', reading.__name__)}"
-    source = template.format(
-        name=name, parameters="".join(f", p[{position}]" for position in range(count))
+    inner = template.format(
+        fields=", ".join(FIELDS[field] for field in needs),
+        parameters="".join(f", p[{position}]" for position in range(count)),
     )
     scope: dict[str, Any] = {
-        "view": view, "settle": settle, "reading": body, "nan": float("nan"),
+        "L": layout,
+        "State": namedtuple("State", needs),
+        "arrays": arrays,
+        "nan": float("nan"),
+        "reading": body,
+        "settle": settle,
         "__name__": reading.__module__,
-    }  # fmt: skip
-    exec(compile(source, filename, "exec"), scope)
+    }
+    exec(compile(_ENTRY.format(name=name, body=inner), filename, "exec"), scope)
     return scope[name]
 
 

@@ -25,15 +25,6 @@ def dot(a, b, k):
     return s
 
 
-@kernel(fastmath=SUMS)
-def squares_about(row, center, k):
-    """Sum of (row[i] - center)^2 over 1..k."""
-    s = 0.0
-    for i in range(1, k + 1):
-        s += (row[i] - center) * (row[i] - center)
-    return s
-
-
 # The two below never see nan; the flag only allows vector minima.
 @kernel(fastmath=SUMS | {"nnan"})
 def smallest(row, k):

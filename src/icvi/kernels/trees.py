@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import math
 
+from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 
 
-@kernel
+@kernel(inline="always")
 def join(a, b, log):
     """A parent node: the sum of its children, or ln(exp a + exp b)."""
     if not log:
@@ -21,33 +22,33 @@ def join(a, b, log):
     return top if top == -math.inf else top + math.log(math.exp(a - top) + math.exp(b - top))
 
 
-@kernel
-def plant(tree, values, J, k, log):
-    """Set all pairs with J: values[i] for pair (i, J).
+@kernel(inline="always")
+def plant(G, tree, J, k, leaves, log):
+    """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
 
-    ``tree`` has a row per node and a column per cluster. Node 1 is the root, the children of
-    node m are 2m and 2m + 1, leaf j is node (columns + j). Trees i < J change in one leaf each
-    and are renewed side by side, tree J in all its leaves.
+    A row is a node, a column a cluster. Node 1 is the root, the children of node m are 2m and
+    2m + 1, leaf j is node (leaves + j). Trees i < J change in one leaf each and are renewed
+    side by side, tree J in all its leaves.
     """
-    leaves = tree.shape[1]
     node = leaves + J
     for i in range(1, J):
-        tree[node, i] = values[i]
+        G[tree + node, i] = G[L.G_CIP, i]
     while node > 1:
         node //= 2
-        parent, left, right = tree[node], tree[2 * node], tree[2 * node + 1]
+        left = tree + 2 * node
         for i in range(1, J):
-            parent[i] = join(left[i], right[i], log)
+            G[tree + node, i] = join(G[left, i], G[left + 1, i], log)
     for i in range(J + 1, k + 1):
-        tree[leaves + i, J] = values[i]
+        G[tree + leaves + i, J] = G[L.G_CIP, i]
     for node in range(leaves - 1, 0, -1):
-        tree[node, J] = join(tree[2 * node, J], tree[2 * node + 1, J], log)
+        left = tree + 2 * node
+        G[tree + node, J] = join(G[left, J], G[left + 1, J], log)
 
 
-@kernel
-def log_total(row, k):
-    """Ln of the sum of exp(row[i]) over 1..k."""
+@kernel(inline="always")
+def log_total(G, row, k):
+    """Ln of the sum of exp(G[row, i]) over 1..k."""
     s = -math.inf
     for i in range(1, k + 1):
-        s = join(s, row[i], True)
+        s = join(s, G[row, i], True)
     return s

@@ -8,8 +8,36 @@ from numba import carray
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
-from icvi.kernels.state import State
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
+
+#: Where each field of `State` is. A reading is compiled with the fields it reads, no others.
+FIELDS = {
+    "k": "m[L.K]",
+    "d": "m[L.D]",
+    "N": "A[L.N, 0]",
+    "n": "A[L.N, 1 : m[L.K] + 1]",
+    "v": "A[L.V : L.V + m[L.D], 1 : m[L.K] + 1].T",
+    "mu": "A[L.V : L.V + m[L.D], 0]",
+    "CP": "A[L.CP, 1 : m[L.K] + 1]",
+    "CP_0": "A[L.CP, 0]",
+    "var": "C[L.VAR, 1 : m[L.K] + 1]",
+    "W": "C[L.VAR, 0]",
+    "B": "C[L.SEP, 0]",
+    "sep": "C[L.SEP, 1 : m[L.K] + 1]",
+    "beta_T": "C[L.SPREAD, 0]",
+    "nearest": "C[L.NEAREST, 1 : m[L.K] + 1]",
+    "farthest": "C[L.FARTHEST, 1 : m[L.K] + 1]",
+    "D_min": "C[L.NEAREST, 0]",
+    "D_max": "C[L.FARTHEST, 0]",
+    "b": "C[L.NEIGHBOUR, 1 : m[L.K] + 1]",
+    "R": "C[L.OVERLAP, 1 : m[L.K] + 1]",
+    "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1]",
+    "logdet": "G[L.G_LOGDET, 1 : m[L.K] + 1]",
+    "logdet_T": "G[0, L.G_LOGDET_T]",
+    "h_sum": "G[0, L.G_H_SUM]",
+    "cip_sum": "G[0, L.G_CIP_SUM]",
+    "log_cip": "G[0, L.G_LOG_CIP]",
+}
 
 
 @kernel(forceinline=True)
@@ -17,47 +45,12 @@ def arrays(A, C, G, meta):
     """The three arenas and meta as arrays."""
     m = carray(meta, L.META)
     d, columns = m[L.D], m[L.COLUMNS]
-    rows = L.V + 4 * d + m[L.SCATTER] * (d * (d + 1) // 2)
+    rows = L.V + 2 * d + m[L.SCATTER] * (d * (d + 1) // 2)
     return (
         carray(A, (rows, columns)),
         carray(C, (L.CACHE_ROWS, columns)),
         carray(G, (m[L.G_ROWS], columns)),
         m,
-    )
-
-
-@kernel(forceinline=True)
-def view(A_pointer, C_pointer, G_pointer, meta_pointer):
-    """The state behind the pointers of a step. Unused fields cost nothing once inlined."""
-    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
-    k, d = m[L.K], m[L.D]
-    end = k + 1
-    return State(
-        k,
-        d,
-        A[L.N, 0],
-        A[L.N, 1:end],
-        A[L.V : L.V + d, 1:end].T,
-        A[L.V : L.V + d, 0],
-        A[L.CP, 1:end],
-        A[L.CP, 0],
-        C[L.VAR, 1:end],
-        C[L.VAR, 0],
-        C[L.SEP, 0],
-        C[L.SEP, 1:end],
-        C[L.SPREAD, 0],
-        C[L.NEAREST, 1:end],
-        C[L.FARTHEST, 1:end],
-        C[L.NEAREST, 0],
-        C[L.FARTHEST, 0],
-        C[L.NEIGHBOUR, 1:end],
-        C[L.OVERLAP, 1:end],
-        A[L.V + 4 * d :, 1:end],
-        G[L.G_LOGDET, 1:end],
-        G[0, L.G_LOGDET_T],
-        G[0, L.G_H_SUM],
-        G[0, L.G_CIP_SUM],
-        G[0, L.G_LOG_CIP],
     )
 
 

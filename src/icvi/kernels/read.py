@@ -1,0 +1,34 @@
+"""Take all readings now."""
+
+from __future__ import annotations
+
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PLAN, VECTOR, call, compiled, kernel
+from icvi.kernels.sums import total
+
+
+@kernel
+def take_readings(A, Q, C, G, meta, plan, parameters, out):
+    """Run the plan: steps without a column refresh caches, the others fill theirs in out.
+
+    var_i and W, which nearly every index reads, are brought up to date first.
+    """
+    for q in range(meta[L.STALE]):
+        J = int(C[L.QUEUE, q])
+        C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
+    C[L.VAR, 0] = total(A[L.CP], meta[L.K])
+    for p in range(plan.shape[0]):
+        value = call(plan[p, 0], A, Q, C, G[plan[p, 1]], meta, parameters[p])
+        if plan[p, 2] >= 0:
+            out[plan[p, 2]] = value
+    for q in range(meta[L.STALE]):
+        C[L.QUEUED, int(C[L.QUEUE, q])] = 0.0
+    meta[L.STALE] = 0
+
+
+@compiled(types.void(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX, VECTOR))
+def read(A, Q, C, G, meta, plan, parameters, out):
+    """Take all readings now."""
+    take_readings(A, Q, C, G, meta, plan, parameters, out)

@@ -1,0 +1,42 @@
+"""Add a chunk of samples, with readings on the way."""
+
+from __future__ import annotations
+
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.absorb import absorb
+from icvi.kernels.compiling import (
+    CUBE,
+    INTEGERS,
+    MATRIX,
+    PLAN,
+    SAMPLE,
+    SAMPLES,
+    compiled,
+)
+from icvi.kernels.read import take_readings
+
+
+@compiled(
+    types.void(
+        *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
+        *(SAMPLES, INTEGERS, SAMPLE, types.int64, types.int64, MATRIX, INTEGERS),
+    )
+)
+def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, skip, every, out, ks):
+    """Add a chunk of samples with readings after every ``every``-th, the first after skip + 1.
+
+    Column 0 is a sample that belongs to no cluster. An empty ``out`` takes no readings.
+    """
+    row, wait = 0, skip
+    for r in range(X.shape[0]):
+        if columns[r] > 0:
+            absorb(A, Q, C, meta, X[r], columns[r], weights[r])
+        if wait > 0:
+            wait -= 1
+        elif row < out.shape[0]:
+            take_readings(A, Q, C, G, meta, plan, parameters, out[row])
+            ks[row] = meta[L.K]
+            row += 1
+            wait = every - 1
