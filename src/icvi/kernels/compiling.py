@@ -49,14 +49,18 @@ _PATIENCE = 0.7  # seconds a load from the cache never takes
 
 @cache
 def source_key() -> str:
-    """Fingerprint of all compiled sources.
+    """Fingerprint of all sources that are compiled.
 
     Numba's cache looks only at the file of the function it compiles, not at the files of its
     callees; with this key in the name of every cached function a change anywhere counts.
     """
-    here = Path(__file__).parent
+    return fingerprint(Path(__file__).parents[1])
+
+
+def fingerprint(package: Path) -> str:
+    """Digest of the kernels and indices below a package."""
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *(here.parent / "indices").glob("*.py")]):
+    for path in sorted([*package.glob("kernels/*.py"), *package.glob("indices/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 

@@ -1,0 +1,124 @@
+"""What importing icvi costs, what it offers, and that it keeps quiet when piped."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import icvi
+
+HEAVY = ["numba", "numpy", "sklearn", "scipy", "matplotlib", "pandas", "bokeh", "pyspark", "rich"]
+
+
+def run(code: str, **environment: str) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    ).stdout
+
+
+def run_on_a_terminal(code: str, **environment: str) -> str:
+    """Standard error of a process that has a terminal there."""
+    leader, follower = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stderr=follower, env={**os.environ, **environment}
+    )
+    os.close(follower)
+    seen = b""
+    try:
+        while more := os.read(leader, 4096):
+            seen += more
+    except OSError:
+        pass  # the terminal is gone with the process
+    os.close(leader)
+    assert process.wait() == 0
+    return seen.decode()
+
+
+def test_importing_icvi_imports_nothing_heavy():
+    code = f"import sys, json, icvi; print(json.dumps([m for m in {HEAVY} if m in sys.modules]))"
+    assert json.loads(run(code)) == []
+
+
+def test_scoring_needs_numpy_alone():
+    code = (
+        "import sys, icvi; icvi.scores([[0.0], [1.0], [5.0]], [0, 0, 1], 'all');"
+        f"print([m for m in {[m for m in HEAVY if m != 'numpy']} if m in sys.modules])"
+    )
+    assert run(code).strip() == "[]"
+
+
+@pytest.mark.parametrize("name", [name for name in icvi.__all__ if name != "__version__"])
+def test_every_public_name_is_there_and_documented(name):
+    assert inspect.getdoc(getattr(icvi, name))
+    assert name in dir(icvi)
+
+
+def test_unknown_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="no attribute 'Trackr'"):
+        icvi.Trackr  # noqa: B018
+
+
+def test_the_version_is_the_one_of_the_distribution():
+    from importlib.metadata import version
+
+    assert icvi.__version__ == version("icvi")
+
+
+COMPILE = "import icvi; t = icvi.Tracker(['CH']); t.update([1.0], 0); print(t['CH'])"
+
+
+def test_compilation_is_announced_once_on_a_terminal(tmp_path):
+    cold = run_on_a_terminal(COMPILE, NUMBA_CACHE_DIR=str(tmp_path))
+    assert cold.count("icvi: compiling") == 1
+
+
+def test_compilation_is_silent_when_piped(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-c", COMPILE],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert result.stdout == "nan\n"
+    assert result.stderr == ""
+
+
+LONG = """
+import numpy as np, icvi, icvi.progress, icvi.tracker
+icvi.progress._PATIENCE, icvi.tracker._BLOCK = -1.0, 10
+icvi.Tracker(["CH"]).update_many(np.random.rand(100, 2), np.arange(100) % 3)
+"""
+
+
+def test_long_streams_show_a_bar_on_a_terminal_only():
+    assert "100%" in run_on_a_terminal(LONG, TERM="xterm", COLUMNS="80")
+    result = subprocess.run(
+        [sys.executable, "-c", LONG], capture_output=True, text=True, check=True
+    )
+    assert result.stderr == ""
+
+
+def test_kernels_are_compiled_anew_when_any_source_changes(tmp_path):
+    from icvi.kernels import compiling
+
+    sources = Path(compiling.__file__).parent
+    assert len(compiling.source_key()) == 12
+    for path in ("kernels/sums.py", "indices/xie_beni.py"):
+        copy = tmp_path / path
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_text((sources.parent / path).read_text())
+    one = compiling.fingerprint(tmp_path)
+    (tmp_path / "kernels" / "sums.py").write_text("# changed\n")
+    assert compiling.fingerprint(tmp_path) != one
