@@ -66,7 +66,7 @@ class Tracker:
         self._partition.meta[L.WANT] = self._want
         self._ridges = list(dict.fromkeys(i.ridge for i in self.indices if i.ridge is not None))
         self._plan = make_plan(self.indices, self._ridges)
-        self._out = np.full(len(self.indices), EMPTY)
+        self._out = np.full((1, len(self.indices)), EMPTY)
         self._values = [EMPTY] * len(self.indices)
         self._stale = False
         self._seen = 0
@@ -209,7 +209,7 @@ class Tracker:
         if self._stale and self._partition.n_samples > 0.0:
             self._prepare()
             self._partition.read(self._plan, self._out)
-            self._values = self._out.tolist()
+            self._values = self._out[0].tolist()
         self._stale = False
         return self._values
 
@@ -222,6 +222,7 @@ class Tracker:
         d = int(p.meta[L.D])
         rows = L.gaussian_rows(d, columns, self._want)
         self._plan.G = np.zeros((max(1, len(self._ridges)), rows, columns))
+        self._plan.G[:, L.G_ONE] = 1.0
         if self._want & L.WANT_LOG_CIP:
             self._plan.G[:, rows - 2 * columns :] = -np.inf
         for g, ridge in enumerate(self._ridges):

@@ -22,83 +22,88 @@ def fma(typingctx, a, b, c):
     return signature, codegen
 
 
-@kernel(fastmath=False)
-def move(s_high, s_low, v_high, v_low, x, w, n, e):
-    """Add w x to the sum s of a cluster, and make v = s / n its centroid, all in two parts.
+# Arrays are indexed in full, never through views such as Q[J]: making a view costs more than
+# a short loop. Rounding matters in the two functions below, so nothing may be fused or moved.
 
-    ``n`` counts the new sample already. ``e`` becomes x minus the centroid before; its squared
-    length is returned. For samples of like size the sum is exact, so centroids do not depend
-    on the order of the samples, and centroids that coincide have distance 0, not rounding.
+
+@kernel(fastmath=False, forceinline=True)
+def move(Q, J, X, r, w, n):
+    """Add w x, x = X[r], to the sum of a cluster and make sum / n its centroid, in two parts.
+
+    ``n`` counts the new sample already. x minus the centroid before is left in Q[J, 4]. For
+    samples of like size the sum is exact, so centroids do not depend on the order of the
+    samples, and centroids that coincide have distance 0, not rounding.
     """
-    for t in range(x.size):
-        e[t] = (x[t] - v_high[t]) - v_low[t]
-    for t in range(x.size):
+    for t in range(X.shape[1]):
+        Q[J, 4, t] = (X[r, t] - Q[J, 2, t]) - Q[J, 3, t]
+    for t in range(X.shape[1]):
         # TwoProduct and TwoSum: what the high part rounds away goes to the low part.
-        p = w * x[t]
-        s = s_high[t] + p
-        back = s - s_high[t]
-        low = s_low[t] + (((s_high[t] - (s - back)) + (p - back)) + fma(w, x[t], -p))
-        s_high[t] = s + low
-        s_low[t] = low - (s_high[t] - s)
-    for t in range(x.size):
-        v = s_high[t] / n
-        rest = (fma(-v, n, s_high[t]) + s_low[t]) / n
-        v_high[t] = v + rest
-        v_low[t] = rest - (v_high[t] - v)
+        p = w * X[r, t]
+        high = Q[J, 0, t]
+        s = high + p
+        back = s - high
+        low = Q[J, 1, t] + (((high - (s - back)) + (p - back)) + fma(w, X[r, t], -p))
+        high = s + low
+        low -= high - s
+        Q[J, 0, t] = high
+        Q[J, 1, t] = low
+        v = high / n
+        rest = (fma(-v, n, high) + low) / n
+        Q[J, 2, t] = v + rest
+        Q[J, 3, t] = rest - (Q[J, 2, t] - v)
+
+
+@kernel(fastmath=False, forceinline=True)
+def shift(Q, J, sign, d):
+    """Add the centroid of J, times sign, to the sum of centroids in the last place of Q."""
+    last = Q.shape[0] - 1
+    for t in range(d):
+        p = sign * Q[J, 2, t]
+        high = Q[last, 0, t]
+        s = high + p
+        back = s - high
+        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, 3, t])
+        Q[last, 0, t] = s + low
+        Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
 
 @kernel(inline="always")
-def add(A, Q, J, x, w, d, scatter):
-    """Add sample x with weight w to column J.
+def add(A, Q, J, X, r, w, d, scatter):
+    """Add sample X[r] with weight w to column J.
 
     n' = n + w;  CP' = CP + (w n/n') e.e;  S' = S + (w n/n') e e'  (Welford)
     """
     n = A[L.N, J]
     A[L.N, J] = n + w
     gain = w * n / (n + w)
-    s_high, s_low, v_high, v_low, e = Q[J, 0], Q[J, 1], Q[J, 2], Q[J, 3], Q[J, 4]
-    move(s_high, s_low, v_high, v_low, x, w, n + w, e)
+    move(Q, J, X, r, w, n + w)
     squares = 0.0
     for t in range(d):
-        A[L.V + t, J] = v_high[t]
-        A[L.V + d + t, J] = v_low[t]
-        squares += e[t] * e[t]
+        A[L.V + t, J] = Q[J, 2, t]
+        A[L.V + d + t, J] = Q[J, 3, t]
+        squares += Q[J, 4, t] * Q[J, 4, t]
     A[L.CP, J] += gain * squares
     if scatter:
         q = L.V + 2 * d
-        for r in range(d):
-            for c in range(r + 1):
-                A[q, J] += gain * e[r] * e[c]
+        for i in range(d):
+            scaled = gain * Q[J, 4, i]
+            for j in range(i + 1):
+                A[q, J] += scaled * Q[J, 4, j]
                 q += 1
 
 
-@kernel(fastmath=False)
-def shift(s_high, s_low, v_high, v_low, sign):
-    """Add sign times v to the sum s, both in two parts."""
-    for t in range(s_high.size):
-        p = sign * v_high[t]
-        s = s_high[t] + p
-        back = s - s_high[t]
-        low = s_low[t] + (((s_high[t] - (s - back)) + (p - back)) + sign * v_low[t])
-        s_high[t] = s + low
-        s_low[t] = low - (s_high[t] - s)
-
-
 @kernel(inline="always")
-def absorb(A, Q, C, meta, x, J, w):
-    """One sample into cluster J and into everything; J = k + 1 founds a cluster.
-
-    The sum of all centroids, behind the last column of Q, follows the centroid that moves.
-    """
-    if meta[L.K] < J:
+def absorb(A, Q, C, meta, X, r, J, w):
+    """Sample X[r] into cluster J and into everything; J = k + 1 founds a cluster."""
+    if J > meta[L.K]:
         meta[L.K] = J
-    column = 0
-    sign = -1.0
+    d, follow = meta[L.D], meta[L.WANT] & L.WANT_SPREAD
+    column, sign = 0, -1.0
     for _ in range(2):
-        add(A, Q, column, x, w, meta[L.D], meta[L.SCATTER] == 1)
-        column = J
-        shift(Q[-1, 0], Q[-1, 1], Q[J, 2], Q[J, 3], sign)
-        sign = 1.0
+        add(A, Q, column, X, r, w, d, meta[L.SCATTER] == 1)
+        if follow:
+            shift(Q, J, sign, d)
+        column, sign = J, 1.0
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J

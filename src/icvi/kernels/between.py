@@ -21,12 +21,12 @@ from icvi.kernels.sums import dot, total
 from icvi.kernels.view import arrays
 
 
-@kernel(inline="always")
-def square_gap(A, J, mean_high, mean_low, d):
-    """||v_J - mean||^2."""
+@kernel
+def square_gap(Q, J, place, d):
+    """||v_J - mean||^2 for the mean in a place of Q."""
     s = 0.0
     for t in range(d):
-        e = (A[L.V + t, J] - mean_high[t]) + (A[L.V + d + t, J] - mean_low[t])
+        e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
         s += e * e
     return s
 
@@ -59,15 +59,15 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, pa
     if m[L.WANT] & L.WANT_SEP or not at_hand:
         separations(A, C, k, d)
         center, squares = 0, L.SEP
-    mean_high, mean_low = Q[m[L.COLUMNS], 3], Q[m[L.COLUMNS], 4]
+    last = m[L.COLUMNS]
     for t in range(d):
-        mean_high[t] = Q[m[L.COLUMNS], 0, t] / k
-        mean_low[t] = fma(-mean_high[t], k, Q[m[L.COLUMNS], 0, t])
-        mean_low[t] = (mean_low[t] + Q[m[L.COLUMNS], 1, t]) / k
-    spread = total(C[squares], k) / k - square_gap(A, center, mean_high, mean_low, d)
+        v = Q[last, 0, t] / k
+        Q[last, 2, t] = v
+        Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
+    spread = total(C[squares], k) / k - square_gap(Q, center, last, d)
     C[L.SPREAD, 0] = max(0.0, spread)
     B = dot(A[L.N], C[squares], k)
     if center != 0:
-        B -= N * square_gap(A, center, Q[0, 2], Q[0, 3], d)
+        B -= N * square_gap(Q, center, 0, d)
     C[L.SEP, 0] = max(0.0, B)
     return 0.0

@@ -120,18 +120,36 @@ def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
 
 
 @intrinsic
-def call(typingctx, address, A, Q, C, G, meta, parameters):
-    """Call the step at an address with the data pointers of six arrays."""
+def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
+    """Call step p of a plan: its address, its group of G and its parameters are in row p.
+
+    In LLVM's terms because views such as G[g] cost more than a typical step.
+    """
     del typingctx
-    signature = types.float64(types.int64, A, Q, C, G, meta, parameters)
+    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
 
     def codegen(context, builder, signature, arguments):
-        pointers = [
-            context.make_array(kind)(context, builder, array).data
-            for kind, array in zip(signature.args[1:], arguments[1:], strict=True)
-        ]
+        arrays = {
+            place: context.make_array(kind)(context, builder, array)
+            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
+            if place != 1
+        }
+
+        def row(array, number):
+            """Where row ``number`` of an array begins."""
+            offset = builder.mul(number, builder.extract_value(array.strides, 0))
+            start = builder.ptrtoint(array.data, offset.type)
+            return builder.inttoptr(builder.add(start, offset), array.data.type)
+
+        integer = arguments[1].type
+        step = row(arrays[0], arguments[1])
+        address = builder.load(step, typ=integer)
+        following = builder.gep(step, [integer(1)], source_etype=integer)
+        group = builder.load(following, typ=integer)
+        pointers = [arrays[place].data for place in range(2, 8)]
+        pointers[3] = row(arrays[5], group)
+        pointers[5] = row(arrays[7], arguments[1])
         kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        function = builder.inttoptr(arguments[0], kind.as_pointer())
-        return builder.call(function, pointers)
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
 
     return signature, codegen

@@ -73,42 +73,37 @@ def factorise(A, G, J, start, end, d):
         high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
         for i in range(start, end):
             G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
-        for i in range(start, end):
             G[L.G_INVERSE, i] = d * _EPSILON * G[row_c + c, i]
-        subtract_products(G, row_c + c, row_c, row_c, c, start, end)
-        subtract_products(G, z + c, row_c, z, c, start, end)
-        take_pivots(G, row_c + c, z + c, start, end)
+        subtract_products(G, row_c + c, row_c, row_c, c, L.G_ONE, start, end)
+        take_pivots(G, row_c + c, start, end)
+        subtract_products(G, z + c, row_c, z, c, L.G_INVERSE, start, end)
+        for i in range(start, end):
+            G[L.G_QUADRATIC, i] += G[z + c, i] * G[z + c, i]
         for r in range(c + 1, d):
             row_r = L.G_WORK + r * (r + 1) // 2
-            subtract_products(G, row_r + c, row_r, row_c, c, start, end)
-            for i in range(start, end):
-                G[row_r + c, i] *= G[L.G_INVERSE, i]
+            subtract_products(G, row_r + c, row_r, row_c, c, L.G_INVERSE, start, end)
     for i in range(start, end):
         G[L.G_H, i] += math.log(G[L.G_PRODUCT, i])
 
 
 @kernel(inline="always")
-def take_pivots(G, pivot, z, start, end):
-    """Inverse roots of pivots, and their share of the distance and the determinant."""
+def take_pivots(G, pivot, start, end):
+    """Inverse roots of pivots, and their share of the determinant."""
     for i in range(start, end):
-        p = G[pivot, i]
-        G[pivot, i] = p if p > G[L.G_INVERSE, i] else math.nan
-    for i in range(start, end):
-        G[L.G_INVERSE, i] = 1.0 / math.sqrt(G[pivot, i])
-    for i in range(start, end):
-        G[z, i] *= G[L.G_INVERSE, i]
-    for i in range(start, end):
-        G[L.G_QUADRATIC, i] += G[z, i] * G[z, i]
+        p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
+        G[pivot, i] = p
+        G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
     unsafe = 0
     for i in range(start, end):
         p = G[pivot, i]
         product = G[L.G_PRODUCT, i] * p
         safe = (p > _TINY) & (p < _HUGE) & (product > _TINY) & (product < _HUGE)
         unsafe += 0 if safe else 1
-    for i in range(start, end):
-        if unsafe:
+    if unsafe:
+        for i in range(start, end):
             G[L.G_H, i] += math.log(G[pivot, i])
-        else:
+    else:
+        for i in range(start, end):
             G[L.G_PRODUCT, i] *= G[pivot, i]
 
 

@@ -6,6 +6,7 @@ off; so this is written in LLVM's own terms. The same in Python::
     for i in range(start, end):
         for m in range(count):
             G[out, i] -= G[a + m, i] * G[b + m, i]
+        G[out, i] *= G[scale, i]
 """
 
 from __future__ import annotations
@@ -23,17 +24,17 @@ _INTEGER = ir.IntType(64)
 
 
 @intrinsic
-def subtract_products(typingctx, G, out, a, b, count, start, end):
-    """Row out minus the products of rows a + m and b + m, m < count, start <= columns < end.
+def subtract_products(typingctx, G, out, a, b, count, scale, start, end):
+    """Row out minus the products of rows a + m and b + m, m < count, all times row scale.
 
-    ``start`` and ``end`` are multiples of LANES.
+    For columns from start to end, which are multiples of LANES.
     """
     del typingctx
-    signature = types.void(G, *[types.int64] * 6)
+    signature = types.void(G, *[types.int64] * 7)
 
     def codegen(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        out, a, b, count, start, end = arguments[1:]
+        out, a, b, count, scale, start, end = arguments[1:]
         base = builder.ptrtoint(array.data, _INTEGER)
         stride = builder.extract_value(array.strides, 0)
 
@@ -56,7 +57,8 @@ def subtract_products(typingctx, G, out, a, b, count, start, end):
                 before = builder.load(total, typ=_DOUBLES)
                 product = builder.fmul(x, y, flags=("contract",))
                 builder.store(builder.fsub(before, product, flags=("contract",)), total)
-            builder.store(builder.load(total, typ=_DOUBLES), place(out, i), align=8)
+            scaled = builder.fmul(builder.load(total, typ=_DOUBLES), load(scale, i))
+            builder.store(scaled, place(out, i), align=8)
         return context.get_dummy_value()
 
     return signature, codegen

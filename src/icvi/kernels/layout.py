@@ -89,7 +89,8 @@ G_H = 4
 G_CIP = 5
 G_PRODUCT = 6
 G_INVERSE = 7
-G_WORK = 8
+G_ONE = 8  # ones
+G_WORK = 9
 
 
 def state_rows(d: int, scatter: bool) -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PLAN, VECTOR, call, compiled, kernel
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PLAN, call, compiled, kernel
 from icvi.kernels.sums import total
 
 
 @kernel
-def take_readings(A, Q, C, G, meta, plan, parameters, out):
-    """Run the plan: steps without a column refresh caches, the others fill theirs in out.
+def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
+    """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
 
     var_i and W, which nearly every index reads, are brought up to date first.
     """
@@ -20,15 +20,15 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out):
         C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
     for p in range(plan.shape[0]):
-        value = call(plan[p, 0], A, Q, C, G[plan[p, 1]], meta, parameters[p])
+        value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
-            out[plan[p, 2]] = value
+            out[row, plan[p, 2]] = value
     for q in range(meta[L.STALE]):
         C[L.QUEUED, int(C[L.QUEUE, q])] = 0.0
     meta[L.STALE] = 0
 
 
-@compiled(types.void(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX, VECTOR))
+@compiled(types.void(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX, MATRIX))
 def read(A, Q, C, G, meta, plan, parameters, out):
     """Take all readings now."""
-    take_readings(A, Q, C, G, meta, plan, parameters, out)
+    take_readings(A, Q, C, G, meta, plan, parameters, out, 0)

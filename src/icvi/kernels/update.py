@@ -16,5 +16,5 @@ def update(A, Q, C, meta, x, J, w, limit):
     for t in range(x.size):
         if not abs(x[t]) <= limit:
             return False
-    absorb(A, Q, C, meta, x, J, w)
+    absorb(A, Q, C, meta, x.reshape((1, x.size)), 0, J, w)
     return True

@@ -32,11 +32,11 @@ def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, skip, e
     row, wait = 0, skip
     for r in range(X.shape[0]):
         if columns[r] > 0:
-            absorb(A, Q, C, meta, X[r], columns[r], weights[r])
+            absorb(A, Q, C, meta, X, r, columns[r], weights[r])
         if wait > 0:
             wait -= 1
         elif row < out.shape[0]:
-            take_readings(A, Q, C, G, meta, plan, parameters, out[row])
+            take_readings(A, Q, C, G, meta, plan, parameters, out, row)
             ks[row] = meta[L.K]
             row += 1
             wait = every - 1
