@@ -17,14 +17,20 @@ _NOT_ASKED = np.empty(0)
 _BLOCK = 4_000_000  # numbers in a block of centroid differences
 
 
+# numpy's warnings about infinities and nan are for the caller to silence: they are expected.
+
+
 def derive(m: Moments, want: int) -> State:
     """The state with everything in ``want``, except what depends on delta."""
     k, d = m.high.shape
     mu = overall_mean(m)
     from_mu = offsets(m, mu)
     sep = np.einsum("ij,ij->i", from_mu, from_mu)
-    W, B = float(m.CP.sum()), float(m.n @ sep)
     spread = offsets(m, unweighted_mean(m))
+    if not offsets(m, (m.high[0], m.low[0])).any():
+        # All centroids coincide; their mean need not be a sum of two doubles.
+        sep[:], spread[:] = 0.0, 0.0
+    W, B = float(m.CP.sum()), float(m.n @ sep)
     nearest, farthest, b, R = _row_extremes(m) if want & L.WANT_DISTANCES else [_NOT_ASKED] * 4
     return State(
         k=k,
@@ -66,8 +72,7 @@ def _row_extremes(m: Moments) -> list[Array]:
         e = (m.high[rows, None] - m.high) + (m.low[rows, None] - m.low)
         D = np.einsum("ijt,ijt->ij", e, e)
         own = (np.arange(rows.stop - start), np.arange(start, rows.stop))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = np.where(D > 0.0, (var[rows, None] + var) / D, math.inf)
+        ratio = np.where(D > 0.0, (var[rows, None] + var) / D, math.inf)
         ratio[own] = -math.inf
         R[rows] = ratio.max(axis=1)
         D[own] = -math.inf
@@ -105,8 +110,7 @@ def with_gaussians(state: State, m: Moments, delta: float, want: int) -> State:
 
 def _scale(n: Array) -> Array:
     """1 / (n - 1); 0 for one sample, nan below its weight."""
-    with np.errstate(divide="ignore"):
-        return np.where(n > 1.0, 1.0 / (n - 1.0), np.where(n == 1.0, 0.0, math.nan))
+    return np.where(n > 1.0, 1.0 / (n - 1.0), np.where(n == 1.0, 0.0, math.nan))
 
 
 def _pair_entropies(m: Moments, Sigma: Array) -> Array:

@@ -33,7 +33,7 @@ def as_sample(x: Any, n_features: int | None = None) -> NDArray[np.float64]:
     """One sample as a C-contiguous (d,) array of finite float64."""
     array = _as_float(x, "x")
     if array.ndim != 1:
-        hint = "; for many samples use update_many" if array.ndim == 2 else ""
+        hint = "; for many samples use update_many or add_many" if array.ndim == 2 else ""
         raise ValueError(f"expected one sample of shape (features,), got {array.shape}{hint}")
     _check_features(array.size, n_features)
     if not _all_within(array):
@@ -52,7 +52,8 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
     if bad.any():
         where = int(np.argmax(bad))
         raise ValueError(
-            f"expected weights to be finite and not negative, got {array[where]} at {where}"
+            "expected weights to be finite and not negative, "
+            f"at most {LARGEST:g}, got {array[where]} at {where}"
         )
     return array
 
@@ -66,6 +67,8 @@ def as_label_array(labels: Any, n: int) -> NDArray[Any]:
     """Labels as a 1-D array of n entries: numbers and strings natively, the rest as objects."""
     if isinstance(labels, (str, bytes)):
         raise TypeError(f"expected a sequence of {n} labels, got one {type(labels).__name__}")
+    if isinstance(labels, np.ma.MaskedArray) and np.ma.is_masked(labels):
+        raise ValueError("expected labels without masked entries; fill or drop them first")
     array = _label_array(labels)
     if array.ndim != 1:
         raise ValueError(

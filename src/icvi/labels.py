@@ -81,7 +81,8 @@ def _narrow(labels: NDArray[Any]) -> bool:
 
 def _distinct_by_table(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
     low = int(labels.min())
-    shifted = (labels - labels.dtype.type(low)).astype(np.int64)
+    wide = labels if labels.dtype == np.uint64 else labels.astype(np.int64)
+    shifted = (wide - wide.dtype.type(low)).astype(np.int64)
     first = np.full(int(shifted.max()) + 1, -1, dtype=np.int64)
     # Assigned backwards, so that the first appearance is the one that stays.
     first[shifted[::-1]] = np.arange(labels.size - 1, -1, -1)
@@ -104,7 +105,10 @@ def _distinct_by_hash(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.
 
 def plain(label: Any) -> Any:
     """Numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
-    return label.item() if isinstance(label, np.generic) else label
+    if not isinstance(label, np.generic):
+        return label
+    _check(label)  # NaT becomes None
+    return label.item()
 
 
 def _check(label: Any) -> None:

@@ -152,22 +152,22 @@ class Partition:
             x = as_sample(x, self.n_features)
         elif not x.flags.c_contiguous:
             x = np.ascontiguousarray(x)
-        if weight != 1.0 or weight.__class__ is not float:
+        if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
         try:
             column = self._columns[label]
         except (KeyError, TypeError):
             column = self._labels.find(label)
-            if column == NOISE or weight == 0.0:
-                as_sample(x, self.n_features)
-                self._noise += weight if column == NOISE else 0.0
-                return
             as_sample(x, self.n_features)
-            self.reserve(column, x.size)
-            self._labels.remember([plain(label)])
-        if weight > 0.0 and not _kernel("update")(
-            self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST
-        ):
+            founds = column != NOISE and weight > 0.0
+            self.reserve(column if founds else 0, x.size)
+            if founds:
+                self._labels.remember([plain(label)])
+        if column == NOISE:
+            self._noise += weight
+        elif weight == 0.0:
+            as_sample(x, self.n_features)
+        elif not _kernel("update")(self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST):
             as_sample(x)  # says what is wrong
 
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
@@ -227,6 +227,7 @@ class Chunk:
         self.labels = as_label_array(labels, len(self.X))
         self.weights = as_weights(weights, len(self.X))
         counted = self.weights > 0.0
+        partition._labels.encode(self.labels[~counted])  # only checked
         self.columns = np.zeros(len(self.X), dtype=np.int64)
         self.columns[counted], self._new = partition._labels.encode(self.labels[counted])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -102,13 +102,19 @@ def scores(
     if moments is None:
         values = [EMPTY] * len(chosen)
     else:
-        state = derive(moments, want)
-        seen: dict[Ridge | None, State] = {None: state}
-        for ridge in {index.ridge for index in chosen} - {None}:
-            assert ridge is not None
-            seen[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
-        values = [_read(index, seen[index.ridge]) for index in chosen]
+        with np.errstate(all="ignore"):
+            values = _readings(chosen, moments, want)
     return dict(zip((index.name for index in chosen), treatment.all(values), strict=True))
+
+
+def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> list[float]:
+    state = derive(moments, want)
+    states: dict[Ridge | None, State] = {None: state}
+    for index in chosen:
+        ridge = index.regularisation
+        if ridge is not None and ridge not in states:
+            states[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
+    return [_read(index, states[index.regularisation]) for index in chosen]
 
 
 def _moments(
@@ -132,9 +138,10 @@ def _moments(
 def _read(index: Index, state: State) -> float:
     """A reading outside compiled code, with the same rule for what has no value."""
     try:
-        with np.errstate(all="ignore"):
-            value = index(state)
-    except (ArithmeticError, ValueError):
+        value = index(state)
+    except OverflowError:
+        return OVERFLOW
+    except (ArithmeticError, ValueError, RuntimeError):
         return math.nan
     if value == math.inf:
         return OVERFLOW

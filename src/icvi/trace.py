@@ -67,7 +67,7 @@ class Trace:
     def __getitem__(self, name: str | Index) -> NDArray[np.float64]:
         """Readings of one index, an array of length ``len(trace)``."""
         position = self._position(name)
-        return self._treatment.column(position, self._values[:, position])
+        return self._treatment.column(position, self._values[:, position].copy())
 
     def why(self, name: str | Index) -> list[str | None]:
         """Per reading None, or the reason why it is undefined."""
@@ -87,7 +87,12 @@ class Trace:
         """An Arrow table with columns sample, label, k and one per index."""
         import pyarrow
 
-        return pyarrow.table(self._table())
+        table = self._table()
+        try:
+            return pyarrow.table(table)
+        except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
+            # Arrow's columns have one type; labels of several become strings.
+            return pyarrow.table({**table, "label": [str(label) for label in self.labels]})
 
     def plot(self, names: list[str] | None = None, **options: Any) -> Figure:
         """One panel per index over the stream, with the number of clusters. Needs matplotlib.

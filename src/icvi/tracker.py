@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable
 from typing import Any
 
@@ -64,7 +65,8 @@ class Tracker:
             scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
         )
         self._partition.meta[L.WANT] = self._want
-        self._ridges = list(dict.fromkeys(i.ridge for i in self.indices if i.ridge is not None))
+        ridges = (index.regularisation for index in self.indices)
+        self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
         self._plan = make_plan(self.indices, self._ridges)
         self._out = np.full((1, len(self.indices)), EMPTY)
         self._values = [EMPTY] * len(self.indices)
@@ -108,8 +110,8 @@ class Tracker:
         Trace
             One row per reading.
         """
-        if int(every) != every or every < 1:
-            raise ValueError(f"expected every >= 1, got {every}")
+        if not 1 <= every < math.inf or int(every) != every:
+            raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
         every = int(every)
         with Chunk(self._partition, X, labels, weights) as chunk:
             start, n = self._seen, len(chunk)
@@ -128,6 +130,7 @@ class Tracker:
                     chunk.run(self._plan, part, skip, every, out[to], ks[to])
                     self._seen += size
                     advance(size)
+        out[ks == 0] = EMPTY
         at = np.arange(start // every + 1, start // every + 1 + rows) * every
         return Trace(self._treatment, out, ks, at, chunk.labels[at - start - 1])
 

@@ -42,10 +42,9 @@ class Treatment:
         raise UndefinedIndexError(f"{index.name} is undefined: {why(value)}")
 
     def column(self, position: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A treated column of readings over time."""
+        """A column of readings over time, treated in place."""
         undefined = np.flatnonzero(np.isnan(values))
         if self.undefined == "nan" or undefined.size == 0:
             return values
-        treated = values.copy()
-        treated[undefined] = [self.one(position, value) for value in values[undefined].tolist()]
-        return treated
+        values[undefined] = [self.one(position, value) for value in values[undefined].tolist()]
+        return values

@@ -87,6 +87,11 @@ class Index:
         return fields_read(self.reading) if self.fields is None else self.fields
 
     @property
+    def regularisation(self) -> Ridge | None:
+        """The ridge of covariances: its own, the usual one if it reads them, else None."""
+        return self.ridge or (Ridge() if self.want & L.WANT_GAUSSIAN else None)
+
+    @property
     def want(self) -> int:
         """The caches it asks for, as bits of `kernels.layout`."""
         return functools.reduce(int.__or__, (_ASKS.get(name, 0) for name in self.needs), 0)
@@ -129,7 +134,7 @@ def index(
     The function gets a `State` and returns a number; nan (or an infinity, a division by
     zero) means undefined. `Tracker` compiles it with Numba and runs it after every sample
     inside the compiled loop, so it may use loops, arithmetic, `math` and what Numba knows
-    of numpy.
+    of numpy. It must not write to the state.
 
     Parameters
     ----------
@@ -178,6 +183,12 @@ def index(
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):
         raise ValueError(f"expected direction 'max' or 'min', got {direction!r}")
+    own = not function.__module__.startswith("icvi.indices.")
+    if own and not _takes_the_state_alone(function):
+        raise TypeError(
+            f"expected a function of the state alone, got {function.__name__}"
+            f"{inspect.signature(function)}; close over other values or give them defaults"
+        )
     doc = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
     return Index(
         name=name or function.__name__,
@@ -188,8 +199,13 @@ def index(
         fields=None if needs is None else tuple(needs),
         limits=limits or {},
         reference=reference,
-        own=not function.__module__.startswith("icvi.indices."),
+        own=own,
     )
+
+
+def _takes_the_state_alone(function: Reading) -> bool:
+    state, *others = inspect.signature(function).parameters.values() or [None]
+    return state is not None and all(p.default is not p.empty for p in others)
 
 
 def fields_read(function: Reading) -> tuple[str, ...]:
@@ -198,13 +214,19 @@ def fields_read(function: Reading) -> tuple[str, ...]:
     return tuple(name for name in State._fields if name in names)
 
 
+def _code_names(code: CodeType) -> set[str]:
+    """Names in a function and in the functions and comprehensions inside it."""
+    inner = (_code_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
+
+
 def _names(function: Any, seen: set[CodeType]) -> set[str]:
     function = getattr(function, "py_func", function)
     code = getattr(function, "__code__", None)
     if code is None or code in seen:
         return set()
     seen.add(code)
-    names = set(code.co_names)
+    names = _code_names(code)
     scope = inspect.getclosurevars(function)
     for value in (*scope.globals.values(), *scope.nonlocals.values()):
         names |= _names(value, seen)

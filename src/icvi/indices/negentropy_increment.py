@@ -40,7 +40,7 @@ def _negentropy(s: State) -> float:
             return LIGHT_CLUSTER
         p = s.n[i] / s.N
         total += p * (0.5 * (s.logdet[i] - s.logdet_T) - math.log(p))
-    if not abs(total) < math.inf:
+    if total != total:
         return SINGULAR
     return total if s.k > 1 else 0.0
 

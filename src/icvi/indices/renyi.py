@@ -71,7 +71,7 @@ def _over_pairs(s: State, value: float, mean: float) -> float:
     for i in range(s.k):
         if s.n[i] < 1.0:
             return LIGHT_CLUSTER
-    if not abs(value) < math.inf:
+    if value != value:
         return SINGULAR
     return value / (s.k * (s.k - 1) / 2.0) if mean > 0.0 else value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
@@ -95,10 +96,10 @@ def add(A, Q, J, X, r, w, d, scatter):
 @kernel(inline="always")
 def absorb(A, Q, C, meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 founds a cluster."""
-    if J > meta[L.K]:
+    if meta[L.K] < J:
         meta[L.K] = J
     d, follow = meta[L.D], meta[L.WANT] & L.WANT_SPREAD
-    column, sign = 0, -1.0
+    column, sign = np.int64(0), -1.0  # a plain 0 is a type of its own, compiled once more
     for _ in range(2):
         add(A, Q, column, X, r, w, d, meta[L.SCATTER] == 1)
         if follow:

@@ -12,6 +12,7 @@ factor 1 + N / n_J is lost, and 1 + k for beta_T. Beyond MOST_UNEQUAL, B is summ
 
 from __future__ import annotations
 
+import numpy as np
 from numba import carray
 
 from icvi.kernels import layout as L
@@ -19,6 +20,8 @@ from icvi.kernels.absorb import fma
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import dot, total
 from icvi.kernels.view import arrays
+
+_RESOLUTION = 2.0**-190  # of a squared distance between centroids, relative to their place
 
 
 @kernel
@@ -29,6 +32,15 @@ def square_gap(Q, J, place, d):
         e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
         s += e * e
     return s
+
+
+@kernel(inline="always")
+def all_coincide(Q, k, d):
+    """Whether all centroids are one point; their mean need not be a sum of two doubles."""
+    apart = 0.0
+    for i in range(2, k + 1):
+        apart += square_gap(Q, i, np.int64(1), d)
+    return apart == 0.0
 
 
 @kernel(inline="always")
@@ -58,7 +70,7 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, pa
     center, squares = J, L.DISTANCE
     if m[L.WANT] & L.WANT_SEP or not at_hand:
         separations(A, C, k, d)
-        center, squares = 0, L.SEP
+        center, squares = np.int64(0), L.SEP
     last = m[L.COLUMNS]
     for t in range(d):
         v = Q[last, 0, t] / k
@@ -68,6 +80,12 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, pa
     C[L.SPREAD, 0] = max(0.0, spread)
     B = dot(A[L.N], C[squares], k)
     if center != 0:
-        B -= N * square_gap(Q, center, 0, d)
+        B -= N * square_gap(Q, center, np.int64(0), d)
+    else:
+        place = 0.0
+        for t in range(d):
+            place += Q[0, 2, t] * Q[0, 2, t]
+        if N * _RESOLUTION * place > B and all_coincide(Q, k, d):
+            B = 0.0
     C[L.SEP, 0] = max(0.0, B)
     return 0.0

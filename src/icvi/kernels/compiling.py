@@ -7,6 +7,7 @@ selection of indices, or a user's own index, therefore compiles nothing but what
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import sys
 import threading
@@ -71,10 +72,15 @@ def announced() -> Iterator[None]:
     timer = threading.Timer(_PATIENCE, _announce)
     timer.daemon = True
     timer.start()
+    # Compiling and loading make many objects that stay: looking for garbage finds none.
+    collecting = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
         timer.cancel()
+        if collecting:
+            gc.enable()
 
 
 @cache

@@ -2,33 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
-from icvi.kernels import layout as L
-from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PLAN, call, compiled, kernel
-from icvi.kernels.sums import total
-
-
-@kernel
-def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
-    """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
-
-    var_i and W, which nearly every index reads, are brought up to date first.
-    """
-    for q in range(meta[L.STALE]):
-        J = int(C[L.QUEUE, q])
-        C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
-    C[L.VAR, 0] = total(A[L.CP], meta[L.K])
-    for p in range(plan.shape[0]):
-        value = call(plan, p, A, Q, C, G, meta, parameters)
-        if plan[p, 2] >= 0:
-            out[row, plan[p, 2]] = value
-    for q in range(meta[L.STALE]):
-        C[L.QUEUED, int(C[L.QUEUE, q])] = 0.0
-    meta[L.STALE] = 0
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PLAN, compiled
+from icvi.kernels.readings import take_readings
 
 
 @compiled(types.void(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX, MATRIX))
 def read(A, Q, C, G, meta, plan, parameters, out):
     """Take all readings now."""
-    take_readings(A, Q, C, G, meta, plan, parameters, out, 0)
+    take_readings(A, Q, C, G, meta, plan, parameters, out, np.int64(0))

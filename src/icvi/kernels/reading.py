@@ -6,11 +6,10 @@ import inspect
 import re
 from collections import namedtuple
 from collections.abc import Callable
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
 import numba
-from numba.core.errors import NumbaError
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout
@@ -55,7 +54,7 @@ def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
     try:
         entry = _entry(_THEIRS, reading, _jitted(reading), needs, "<icvi>")
         return step(entry, cached=False)
-    except NumbaError as error:
+    except Exception as error:
         raise IndexCompilationError(
             f"index {name!r} cannot be compiled: {_gist(error)}\n"
             "An index runs inside the compiled loop: use numbers, loops, math, numpy functions "
@@ -67,7 +66,7 @@ def _entry(
     template: str, reading: Callable[..., float], body: Any, needs: Needs, filename: str
 ) -> Any:
     """The step around a reading: make the state from pointers, read, settle infinities."""
-    count = len(inspect.signature(reading).parameters) - 1
+    count = 0 if template is _THEIRS else len(inspect.signature(reading).parameters) - 1
     name = f"read_{re.sub(r'[^0-9a-zA-Z_]', '_', reading.__name__)}"
     inner = template.format(
         fields=", ".join(FIELDS[field] for field in needs),
@@ -94,8 +93,11 @@ def _jitted(function: Any, **options: Any) -> Any:
     for name in set(function.__code__.co_names) & scope.keys():
         if isinstance(scope[name], FunctionType) and scope[name] is not function:
             scope[name] = _jitted(scope[name], **options)
+    cells = tuple(
+        CellType(_jitted(cell.cell_contents, **options)) for cell in function.__closure__ or ()
+    )
     copy = FunctionType(
-        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+        function.__code__, scope, function.__name__, function.__defaults__, cells or None
     )
     return numba.njit(copy, error_model="numpy", **options)
 

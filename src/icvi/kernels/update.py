@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from icvi.kernels.absorb import absorb
@@ -16,5 +17,5 @@ def update(A, Q, C, meta, x, J, w, limit):
     for t in range(x.size):
         if not abs(x[t]) <= limit:
             return False
-    absorb(A, Q, C, meta, x.reshape((1, x.size)), 0, J, w)
+    absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
@@ -15,7 +16,7 @@ from icvi.kernels.compiling import (
     SAMPLES,
     compiled,
 )
-from icvi.kernels.read import take_readings
+from icvi.kernels.readings import take_readings
 
 
 @compiled(
@@ -29,7 +30,7 @@ def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, skip, e
 
     Column 0 is a sample that belongs to no cluster. An empty ``out`` takes no readings.
     """
-    row, wait = 0, skip
+    row, wait = np.int64(0), skip
     for r in range(X.shape[0]):
         if columns[r] > 0:
             absorb(A, Q, C, meta, X, r, columns[r], weights[r])
