@@ -25,9 +25,8 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
     parameters: list[tuple[float, ...]] = [()] * len(steps)
     for column, index in enumerate(indices):
         address = reading_address(index.reading, index.name, index.needs, own=index.own)
-        steps.append(
-            (address, ridges.index(index.regularisation) if index.regularisation else 0, column)
-        )
+        ridge = index.regularisation
+        steps.append((address, ridges.index(ridge) if ridge else 0, column))
         parameters.append(index.parameters)
     width = max(1, *(len(row) for row in parameters))
     table = np.zeros((len(steps), width))

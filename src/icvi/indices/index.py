@@ -204,8 +204,8 @@ def index(
 
 
 def _takes_the_state_alone(function: Reading) -> bool:
-    state, *others = inspect.signature(function).parameters.values() or [None]
-    return state is not None and all(p.default is not p.empty for p in others)
+    parameters = list(inspect.signature(function).parameters.values())
+    return bool(parameters) and all(p.default is not p.empty for p in parameters[1:])
 
 
 def fields_read(function: Reading) -> tuple[str, ...]:

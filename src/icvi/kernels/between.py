@@ -67,7 +67,7 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, pa
     J = int(C[L.QUEUE, stale - 1])  # DISTANCE holds its distances, if any are wanted
     N = A[L.N, 0]
     at_hand = m[L.WANT] & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > N
-    center, squares = J, L.DISTANCE
+    center, squares = np.int64(J), L.DISTANCE
     if m[L.WANT] & L.WANT_SEP or not at_hand:
         separations(A, C, k, d)
         center, squares = np.int64(0), L.SEP
