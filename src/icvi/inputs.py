@@ -52,8 +52,8 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
     if bad.any():
         where = int(np.argmax(bad))
         raise ValueError(
-            "expected weights to be finite and not negative, "
-            f"at most {LARGEST:g}, got {array[where]} at {where}"
+            f"expected weights to be finite and not negative, got {array[where]} at {where}"
+            f" (the largest is {LARGEST:g})"
         )
     return array
 
