@@ -30,5 +30,5 @@ bench: $(STAMP)  ## speed of icvi and its peers, side by side
 	$(BIN)/python benchmarks/run.py
 
 clean:  ## remove environments, caches and results
-	rm -rf .venv .venv-peers .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
+	rm -rf .venv .venv-peers .venv-alone .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

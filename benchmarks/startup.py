@@ -1,12 +1,21 @@
-"""What a user waits for: import, first use, compilation; each in a fresh interpreter."""
+"""What a user waits for: import, first use, compilation; each in a fresh interpreter.
+
+Measured in an environment that holds icvi and what it requires, no more: Numba imports scipy
+whenever it finds it, which our development tools bring along and icvi does not need.
+"""
 
 from __future__ import annotations
 
+import functools
 import os
 import statistics
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+ALONE = ROOT / ".venv-alone"
 
 ALL = ["CH", "I", "PBM", "SIL", "NI", "rCIP", "rH", "XB", "DB", "PS", "WB", "GD43", "GD53"]
 
@@ -27,10 +36,23 @@ icvi.Tracker({indices!r}).update_many(X, np.arange(100) % 5)
 """
 
 
+@functools.cache
+def python() -> str:
+    """Return the interpreter of an environment with icvi alone, brought up to date."""
+    if not ALONE.exists():
+        subprocess.run([sys.executable, "-m", "venv", str(ALONE)], check=True)
+    interpreter = str(ALONE / ("Scripts" if os.name == "nt" else "bin") / "python")
+    install = [interpreter, "-m", "pip", "install", "-qq", "--disable-pip-version-check"]
+    constraints = ["--constraint", str(ROOT / "constraints.txt")]
+    subprocess.run([*install, *constraints, str(ROOT)], check=True)
+    subprocess.run([*install, "--no-deps", "--force-reinstall", str(ROOT)], check=True)
+    return interpreter
+
+
 def fresh(body: str, cache: str) -> float:
     """Return the CPU seconds of ``body`` in a new interpreter that caches in ``cache``."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(body=body)],
+        [python(), "-c", PROGRAM.format(body=body)],
         env=os.environ | {"NUMBA_CACHE_DIR": cache},
         check=True,
         stdout=subprocess.PIPE,

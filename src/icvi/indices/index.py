@@ -20,7 +20,7 @@ Direction = Literal["max", "min"]
 _ASKS = {
     "B": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
-    "beta_T": L.WANT_SPREAD,
+    "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
     "nearest": L.WANT_NEAREST,
     "D_min": L.WANT_NEAREST,
     "farthest": L.WANT_FARTHEST,

@@ -21,8 +21,6 @@ from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import dot, total
 from icvi.kernels.view import arrays
 
-_RESOLUTION = 2.0**-190  # of a squared distance between centroids, relative to their place
-
 
 @kernel
 def square_gap(Q, J, place, d):
@@ -32,15 +30,6 @@ def square_gap(Q, J, place, d):
         e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
         s += e * e
     return s
-
-
-@kernel(inline="always")
-def all_coincide(Q, k, d):
-    """Whether all centroids are one point; their mean need not be a sum of two doubles."""
-    apart = 0.0
-    for i in range(2, k + 1):
-        apart += square_gap(Q, i, np.int64(1), d)
-    return apart == 0.0
 
 
 @kernel(inline="always")
@@ -58,34 +47,25 @@ def separations(A, C, k, d):
 
 @step
 def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
-    """B and beta_T, and sep_i where it is asked for or needed."""
+    """B, beta_T where it is asked for, and sep_i where it is asked for or needed."""
     A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
-    k, d, stale = m[L.K], m[L.D], m[L.STALE]
-    if stale == 0:
+    k, d, want, last = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
+    if m[L.STALE] == 0:
         return 0.0
-    Q = carray(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
-    J = int(C[L.QUEUE, stale - 1])  # DISTANCE holds its distances, if any are wanted
-    N = A[L.N, 0]
-    at_hand = m[L.WANT] & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > N
-    center, squares = np.int64(J), L.DISTANCE
-    if m[L.WANT] & L.WANT_SEP or not at_hand:
-        separations(A, C, k, d)
-        center, squares = np.int64(0), L.SEP
-    last = m[L.COLUMNS]
-    for t in range(d):
-        v = Q[last, 0, t] / k
-        Q[last, 2, t] = v
-        Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
-    spread = total(C[squares], k) / k - square_gap(Q, center, last, d)
-    C[L.SPREAD, 0] = max(0.0, spread)
-    B = dot(A[L.N], C[squares], k)
-    if center != 0:
-        B -= N * square_gap(Q, center, np.int64(0), d)
-    else:
-        place = 0.0
+    Q = carray(Q_pointer, (last + 1, L.SUMS, d))
+    J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
+    if want & L.WANT_SPREAD:
         for t in range(d):
-            place += Q[0, 2, t] * Q[0, 2, t]
-        if N * _RESOLUTION * place > B and all_coincide(Q, k, d):
-            B = 0.0
-    C[L.SEP, 0] = max(0.0, B)
+            v = Q[last, 0, t] / k
+            Q[last, 2, t] = v
+            Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
+        spread = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
+        C[L.SPREAD, 0] = max(0.0, spread)
+    at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
+    if want & L.WANT_SEP or not at_hand:
+        separations(A, C, k, d)
+        C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
+    else:
+        B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
+        C[L.SEP, 0] = max(0.0, B)
     return 0.0
