@@ -53,14 +53,16 @@ class Partition:
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
         self._labels = Labels(noise_label)
-        self._columns = self._labels.columns
+        self._known = self._labels.columns
         self._scatter = bool(scatter)
         self._noise = 0.0
+        self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
+        # The arrays that kernels work on; kernels.layout says what they hold.
+        self.columns = 0
         self.A = np.zeros((L.V, 0))
+        self.Q = np.zeros((0, L.SUMS, 0))
         self.C = np.zeros((L.CACHE_ROWS, 0))
         self.meta = np.zeros(L.META, dtype=np.int64)
-        self.Q = np.zeros((0, L.SUMS, 0))
-        self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.meta[L.SCATTER] = self._scatter
 
     # -- what it holds ---------------------------------------------------------------------
@@ -73,7 +75,7 @@ class Partition:
     @property
     def n_samples(self) -> float:
         """Total weight N, the number of samples when every weight is 1; without noise."""
-        return float(self.A[L.N, 0]) if self.A.shape[1] else 0.0
+        return float(self.A[L.N, 0]) if self.columns else 0.0
 
     @property
     def n_clusters(self) -> int:
@@ -155,20 +157,27 @@ class Partition:
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
         try:
-            column = self._columns[label]
+            column = self._known[label]
         except (KeyError, TypeError):
             column = self._labels.find(label)
-            as_sample(x, self.n_features)
-            founds = column != NOISE and weight > 0.0
-            self.reserve(column if founds else 0, x.size)
-            if founds:
-                self._labels.remember([plain(label)])
-        if column == NOISE:
-            self._noise += weight
-        elif weight == 0.0:
+            if column == NOISE or column > len(self._labels):
+                self._add_to_none_or_new(x, label, column, weight)
+                return
+        if weight == 0.0:
             as_sample(x, self.n_features)
         elif not _kernel("update")(self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST):
             as_sample(x)  # says what is wrong
+
+    def _add_to_none_or_new(self, x: Any, label: Hashable, column: int, weight: float) -> None:
+        """Count a sample as noise, or found a cluster with it."""
+        as_sample(x, self.n_features)
+        founds = column != NOISE and weight > 0.0
+        self.reserve(column if founds else 0, x.size)
+        if founds:
+            _kernel("update")(self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST)
+            self._labels.remember([plain(label)])
+        elif column == NOISE:
+            self._noise += weight
 
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
         """Add samples in order, one label each."""
@@ -179,7 +188,7 @@ class Partition:
 
     def reserve(self, k: int, d: int) -> None:
         """Make room for k clusters in d features; what is there stays."""
-        if k + 1 <= self.A.shape[1]:
+        if k + 1 <= self.columns:
             return
         columns = L.columns_for(k)
         A = np.zeros((L.state_rows(d, self._scatter), columns))
@@ -187,12 +196,12 @@ class Partition:
         for row, worst in _WORST:
             C[row : row + 2] = worst
         Q = np.zeros((columns + 1, L.SUMS, d))
-        held = self.A.shape[1]
+        held = self.columns
         if held:
             A[:, :held] = self.A
             C[:, :held] = self.C
             Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
-        self.A, self.C, self.Q, self._shape = A, C, Q, (d,)
+        self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
         self.meta[L.D], self.meta[L.COLUMNS] = d, columns
 
     def read(self, plan: Plan, out: NDArray[np.float64]) -> None:

@@ -144,7 +144,10 @@ class Tracker:
     @property
     def values(self) -> dict[str, float]:
         """The readings of all indices."""
-        return dict(zip(self._names, self._treatment.all(self._read())))
+        values = self._read()
+        if self._treatment.undefined != "nan":
+            values = self._treatment.all(values)
+        return dict(zip(self._names, values))
 
     def why(self, name: str | Index) -> str | None:
         """None, or the reason why a reading is undefined: ``"k<2"``, ``"zero_within"``, ..."""
@@ -219,10 +222,9 @@ class Tracker:
     def _prepare(self) -> None:
         """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
         p = self._partition
-        columns = p.A.shape[1]
+        columns, d = p.columns, int(p.meta[L.D])
         if self._plan.G.shape[2] == columns:
             return
-        d = int(p.meta[L.D])
         rows = L.gaussian_rows(d, columns, self._want)
         self._plan.G = np.zeros((max(1, len(self._ridges)), rows, columns))
         self._plan.G[:, L.G_ONE] = 1.0

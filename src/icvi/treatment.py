@@ -28,8 +28,6 @@ class Treatment:
 
     def all(self, values: list[float]) -> list[float]:
         """Treated readings of all indices."""
-        if self.undefined == "nan":
-            return values
         return [self.one(position, value) for position, value in enumerate(values)]
 
     def one(self, position: int, value: float) -> float:
