@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 import naive
-from icvi import UndefinedIndexError, batch
+from icvi import UndefinedIndexError
 from icvi.batch import (
     davies_bouldin_score,
+    distance_sums,
     i_index_score,
     pbm_score,
     silhouette_samples,
@@ -65,15 +66,15 @@ every_metric = pytest.mark.parametrize("metric", METRICS)
 @pytest.fixture
 def compiled(monkeypatch):
     """Send every silhouette through the compiled kernel."""
-    monkeypatch.setattr(batch, "COMPILE_FROM", 0)
-    monkeypatch.setattr(batch, "_pair_sums", None)
+    monkeypatch.setattr(distance_sums, "COMPILE_FROM", 0)
+    monkeypatch.setattr(distance_sums, "_pair_sums", None)
 
 
 @pytest.fixture
 def plain(monkeypatch):
     """Send every silhouette through numpy."""
-    monkeypatch.setattr(batch, "COMPILE_FROM", math.inf)
-    monkeypatch.setattr(batch, "_compiled_pair_sums", None)
+    monkeypatch.setattr(distance_sums, "COMPILE_FROM", math.inf)
+    monkeypatch.setattr(distance_sums, "_compiled_pair_sums", None)
 
 
 def on_a_grid(n: int = 90, d: int = 3, k: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -267,9 +268,9 @@ def test_silhouettes_follow_their_samples(stream, random):
 @pytest.mark.parametrize(("n", "d", "k"), [(3, 1, 2), (700, 3, 4), (1300, 2, 300), (600, 1, 590)])
 def test_compiled_silhouettes_equal_those_of_numpy(n, d, k, monkeypatch):
     X, labels = blobs(n, d, k)
-    monkeypatch.setattr(batch, "COMPILE_FROM", math.inf)
+    monkeypatch.setattr(distance_sums, "COMPILE_FROM", math.inf)
     by_numpy = silhouette_samples(X, labels)
-    monkeypatch.setattr(batch, "COMPILE_FROM", 0)
+    monkeypatch.setattr(distance_sums, "COMPILE_FROM", 0)
     np.testing.assert_allclose(silhouette_samples(X, labels), by_numpy, atol=1e-13)
 
 
@@ -277,7 +278,7 @@ def test_compiled_silhouettes_equal_those_of_numpy(n, d, k, monkeypatch):
 def test_blocks_of_any_size_give_the_same_silhouettes(metric, monkeypatch):
     X, labels = blobs(150, 2, 3)
     whole = silhouette_samples(X, labels, metric=metric)
-    monkeypatch.setattr(batch, "TABLE", 1)
+    monkeypatch.setattr(distance_sums, "TABLE", 1)
     np.testing.assert_allclose(
         silhouette_samples(X, labels, metric=metric), whole, rtol=0, atol=1e-15
     )
@@ -349,6 +350,28 @@ def test_centroids_coincide_exactly_when_the_means_are_equal(first, second):
     labels = [0] * len(first) + [1] * len(second)
     equal = Fraction(sum(first), len(first)) == Fraction(sum(second), len(second))
     assert (why(davies_bouldin_score(X, labels)) == "coincident_centroids") == equal
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e8])
+@pytest.mark.parametrize("times", [1, 3, 7])
+def test_a_cluster_coincides_with_many_copies_of_itself(offset, times):
+    rng = np.random.default_rng(times)
+    for n in (2, 3, 7, 50) * 10:
+        # All digits are in use, so that sums of different length round differently.
+        X = offset + rng.normal(size=(n, 2))
+        copies = rng.permutation(np.tile(X, (times, 1)))
+        labels = [0] * n + [1] * (n * times)
+        value = davies_bouldin_score(np.concatenate([X, copies]), labels)
+        assert why(value) == "coincident_centroids"
+
+
+def test_large_samples_that_cancel_leave_the_small_ones_exact():
+    large = [1e30, 3.0, -7e11, 1e-30]
+    X = [1.5, *large, *(-x for x in large)]
+    labels = [0] * len(X) + [1] * len(X)
+    shuffled = np.random.default_rng(0).permutation(X)
+    value = davies_bouldin_score(np.concatenate([X, shuffled])[:, None], labels)
+    assert why(value) == "coincident_centroids"
 
 
 @pytest.mark.parametrize("score", [i_index_score, pbm_score])

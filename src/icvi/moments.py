@@ -34,23 +34,40 @@ def gather(
 ) -> Moments:
     """Moments of the clusters 0..k-1 that ``codes`` assigns to the samples."""
     d = X.shape[1]
-    narrow = np.uint16 if k <= np.iinfo(np.uint16).max else np.int64
-    order = np.argsort(codes.astype(narrow), kind="stable")
-    ends = np.cumsum(np.bincount(codes, minlength=k))
+    order, bounds = sorted_by_cluster(codes, k)
     n, CP = np.empty(k), np.empty(k)
     high, low = np.empty((k, d)), np.empty((k, d))
     S = np.empty((k, d, d)) if scatter else None
     for i in range(k):
-        members = order[ends[i - 1] if i else 0 : ends[i]]
+        members = order[bounds[i] : bounds[i + 1]]
         x, w = X[members], None if weights is None else weights[members]
         n[i] = len(members) if w is None else w.sum()
-        high[i], low[i] = _quotient(*_sum(x, w), n[i])
+        high[i], low[i] = exact_mean(x, w, n[i])
         if S is not None:
             S[i] = _scatter(x, w, high[i], low[i])
             CP[i] = np.trace(S[i])
         else:
             CP[i] = _compactness(x, w, high[i], low[i])
     return Moments(n, high, low, CP, S)
+
+
+def sorted_by_cluster(
+    codes: NDArray[np.int64], k: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Samples in order of their codes, and the bounds of the clusters 0..k-1 in that order."""
+    # Short integers are sorted digit by digit, many times faster.
+    narrow = np.uint16 if k <= np.iinfo(np.uint16).max else np.int64
+    order = np.argsort(codes.astype(narrow), kind="stable")
+    return order, np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=k))))
+
+
+def exact_mean(x: Array, w: Array | None, n: float) -> tuple[Array, Array]:
+    """Mean over samples whose weights sum to n: the nearest doubles, and what these leave over.
+
+    For data of like size neither the order of the samples nor their number matters, so that means
+    which are equal are found equal.
+    """
+    return _quotient(*_sum(x, w), n)
 
 
 def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
@@ -64,7 +81,7 @@ def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
 def _differences(
     x: Array, w: Array | None, high: Array, low: Array
 ) -> Iterator[tuple[Array, Array]]:
-    """X - v and w (x - v), block by block."""
+    """Differences x - v and w (x - v), block by block."""
     for block, weight in _blocks(x, w):
         e = block - high
         e -= low
@@ -96,27 +113,32 @@ def _exact_parts(x: Array) -> list[Array]:
     """Vectors whose sum is the sum of the rows of x (after Rump, Ogita & Oishi).
 
     Adding and subtracting a large power of two cuts numbers at a common digit; the heads are
-    so short that their sum has no rounding. After two cuts next to nothing is left.
+    so short that their sum has no rounding. After two cuts nothing is left of data of like size.
     """
     parts: list[Array] = []
-    for _ in range(2):
-        size = float(max(-x.min(), x.max()))
-        if size == 0.0:
-            return parts or [np.zeros(x.shape[1])]
+    while (size := float(max(-x.min(), x.max()))) > 0.0:
         cut = 2.0 ** (math.frexp(size)[1] + (len(x) - 1).bit_length() + 1)
         head = x + cut
         head -= cut
         parts.append(head.sum(axis=0))
         x = x - head
-    return [*parts, x.sum(axis=0)]
+    return parts
 
 
 def _quotient(high: Array, low: Array, n: float) -> tuple[Array, Array]:
-    """(high + low) / n in two parts."""
+    """(high + low) / n in two parts: the nearest double, and from there the nearest again.
+
+    So equal quotients get equal parts.
+    """
     v = high / n
+    v = v + _remainder(high, low, v, n) / n
+    return v, _remainder(high, low, v, n) / n
+
+
+def _remainder(high: Array, low: Array, v: Array, n: float) -> Array:
+    """What n v leaves of high + low, where n v is next to high."""
     p = v * n
-    rest = ((high - p) - _product_error(v, np.float64(n), p)) + low
-    return _two_sum(v, rest / n)
+    return ((high - p) - _product_error(v, np.float64(n), p)) + low
 
 
 def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
@@ -126,7 +148,7 @@ def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
 
 
 def _product_error(a: Array, b: Array | np.float64, p: Array) -> Array:
-    """A b - p for the rounded product p, exactly (Dekker)."""
+    """The error a b - p of the rounded product p, exactly (Dekker)."""
     a_high, b_high = _head(a), _head(b)
     a_low, b_low = a - a_high, b - b_high
     return np.asarray(((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -13,6 +13,15 @@ from icvi.indices import Index
 from icvi.kernels.undefined import limit_of, why
 
 Undefined = Literal["nan", "limit", "raise"]
+
+
+def treated(name: str, value: float, undefined: Undefined, limits: Mapping[str, float]) -> float:
+    """A value of the index ``name`` as the user wants it; limits are given by reason."""
+    if value == value or undefined == "nan":
+        return value
+    if undefined == "limit":
+        return limit_of(value, limits)
+    raise UndefinedIndexError(f"{name} is undefined: {why(value)}")
 
 
 class Treatment:
@@ -32,12 +41,8 @@ class Treatment:
 
     def one(self, position: int, value: float) -> float:
         """One treated reading."""
-        if value == value or self.undefined == "nan":
-            return value
         index = self.indices[position]
-        if self.undefined == "limit":
-            return limit_of(value, index.limits)
-        raise UndefinedIndexError(f"{index.name} is undefined: {why(value)}")
+        return treated(index.name, value, self.undefined, index.limits)
 
     def column(self, position: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """A column of readings over time, treated in place."""

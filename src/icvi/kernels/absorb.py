@@ -12,7 +12,7 @@ from icvi.kernels.compiling import kernel
 
 @intrinsic
 def fma(typingctx, a, b, c):
-    """A b + c, rounded once."""
+    """The value of a b + c, rounded once."""
     del typingctx, a, b, c
     signature = types.float64(types.float64, types.float64, types.float64)
 
@@ -49,9 +49,9 @@ def move(Q, J, X, r, w, n):
         Q[J, 0, t] = high
         Q[J, 1, t] = low
         v = high / n
-        rest = (fma(-v, n, high) + low) / n
-        Q[J, 2, t] = v + rest
-        Q[J, 3, t] = rest - (Q[J, 2, t] - v)
+        v += (fma(-v, n, high) + low) / n
+        Q[J, 2, t] = v
+        Q[J, 3, t] = (fma(-v, n, high) + low) / n
 
 
 @kernel(fastmath=False, forceinline=True)
