@@ -59,23 +59,24 @@ def factorise(A, G, J, start, end, d):
     """Cholesky factors of Sigma_i + Sigma_J for start <= i < end.
 
     QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
-    determinant. A pivot within rounding of zero makes both nan. Pivots are multiplied as long
-    as their product is safe from overflow: one logarithm instead of d.
+    determinant. A pivot within rounding of zero makes both nan.
     """
     covariances(A, G, J, start, end, d)
     for i in range(start, end):
         G[L.G_QUADRATIC, i] = 0.0
-        G[L.G_PRODUCT, i] = 1.0
-        G[L.G_H, i] = 0.0
     z = L.G_WORK + d * (d + 1) // 2
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
+        pivot = row_c + c
         high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
         for i in range(start, end):
             G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
-            G[L.G_INVERSE, i] = d * _EPSILON * G[row_c + c, i]
-        subtract_products(G, row_c + c, row_c, row_c, c, L.G_ONE, start, end)
-        take_pivots(G, row_c + c, start, end)
+            G[L.G_INVERSE, i] = d * _EPSILON * G[pivot, i]
+        subtract_products(G, pivot, row_c, row_c, c, L.G_ONE, start, end)
+        for i in range(start, end):
+            p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
+            G[pivot, i] = p
+            G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
         subtract_products(G, z + c, row_c, z, c, L.G_INVERSE, start, end)
         for i in range(start, end):
             G[L.G_QUADRATIC, i] += G[z + c, i] * G[z + c, i]
@@ -83,28 +84,25 @@ def factorise(A, G, J, start, end, d):
             row_r = L.G_WORK + r * (r + 1) // 2
             subtract_products(G, row_r + c, row_r, row_c, c, L.G_INVERSE, start, end)
     for i in range(start, end):
-        G[L.G_H, i] += math.log(G[L.G_PRODUCT, i])
+        G[L.G_H, i] = log_pivots(G, i, d)
 
 
-@kernel(inline="always")
-def take_pivots(G, pivot, start, end):
-    """Inverse roots of pivots, and their share of the determinant."""
-    for i in range(start, end):
-        p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
-        G[pivot, i] = p
-        G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
-    unsafe = 0
-    for i in range(start, end):
+@kernel
+def log_pivots(G, i, d):
+    """ln of the product of the pivots of column i, with few logarithms and no overflow."""
+    s, product = 0.0, 1.0
+    pivot = L.G_WORK
+    for c in range(d):
         p = G[pivot, i]
-        product = G[L.G_PRODUCT, i] * p
-        safe = (p > _TINY) & (p < _HUGE) & (product > _TINY) & (product < _HUGE)
-        unsafe += 0 if safe else 1
-    if unsafe:
-        for i in range(start, end):
-            G[L.G_H, i] += math.log(G[pivot, i])
-    else:
-        for i in range(start, end):
-            G[L.G_PRODUCT, i] *= G[pivot, i]
+        if _TINY < p < _HUGE:
+            product *= p
+        else:
+            s += math.log(p)
+        if not _TINY < product < _HUGE:
+            s += math.log(product)
+            product = 1.0
+        pivot += c + 2
+    return s + math.log(product)
 
 
 @kernel(inline="always")

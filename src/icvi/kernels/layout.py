@@ -87,10 +87,9 @@ G_SCALE = 2
 G_QUADRATIC = 3
 G_H = 4
 G_CIP = 5
-G_PRODUCT = 6
-G_INVERSE = 7
-G_ONE = 8  # ones
-G_WORK = 9
+G_INVERSE = 6
+G_ONE = 7  # ones
+G_WORK = 8
 
 
 def state_rows(d: int, scatter: bool) -> int:
