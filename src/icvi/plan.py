@@ -36,16 +36,19 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
 
 
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
-    """Address and group of each step that refreshes a cache."""
+    """Address and group of each step that refreshes a cache; distances first, others use them."""
     steps = []
     if want & L.WANT_DISTANCES:
         from icvi.kernels.extremes import refresh_extremes
 
         steps.append((refresh_extremes.address, 0))
-    if want & (L.WANT_BETWEEN | L.WANT_SPREAD):
+    if want & L.WANT_SPREAD:
+        from icvi.kernels.spread import refresh_spread
+
+        steps.append((refresh_spread.address, 0))
+    if want & L.WANT_BETWEEN:
         from icvi.kernels.between import refresh_between
 
-        # After the distances, which it uses.
         steps.append((refresh_between.address, 0))
     if want & L.WANT_GAUSSIAN:
         from icvi.kernels.gaussian import refresh_gaussian

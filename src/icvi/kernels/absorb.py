@@ -24,9 +24,10 @@ def fma(typingctx, a, b, c):
 
 
 # Arrays are indexed in full, never through views such as Q[J]: making a view costs more than
-# a short loop. Rounding matters in the two functions below, so nothing may be fused or moved.
+# a short loop.
 
 
+# Rounding matters here, so nothing may be fused or moved.
 @kernel(fastmath=False, forceinline=True)
 def move(Q, J, X, r, w, n):
     """Add w x, x = X[r], to the sum of a cluster and make sum / n its centroid, in two parts.
@@ -52,20 +53,6 @@ def move(Q, J, X, r, w, n):
         v += (fma(-v, n, high) + low) / n
         Q[J, 2, t] = v
         Q[J, 3, t] = (fma(-v, n, high) + low) / n
-
-
-@kernel(fastmath=False, forceinline=True)
-def shift(Q, J, sign, d):
-    """Add the centroid of J, times sign, to the sum of centroids in the last place of Q."""
-    last = Q.shape[0] - 1
-    for t in range(d):
-        p = sign * Q[J, 2, t]
-        high = Q[last, 0, t]
-        s = high + p
-        back = s - high
-        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, 3, t])
-        Q[last, 0, t] = s + low
-        Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
 
 @kernel(inline="always")
@@ -98,13 +85,10 @@ def absorb(A, Q, C, meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 founds a cluster."""
     if meta[L.K] < J:
         meta[L.K] = J
-    d, follow = meta[L.D], meta[L.WANT] & L.WANT_SPREAD
-    column, sign = np.int64(0), -1.0  # a plain 0 is a type of its own, compiled once more
+    column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
     for _ in range(2):
-        add(A, Q, column, X, r, w, d, meta[L.SCATTER] == 1)
-        if follow:
-            shift(Q, J, sign, d)
-        column, sign = J, 1.0
+        add(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
+        column = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J

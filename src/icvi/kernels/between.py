@@ -1,13 +1,12 @@
-"""B and beta_T: sums over all clusters that every sample changes, because mu moves.
+"""B: a sum over all clusters that every sample changes, because mu moves.
 
 B is summed, never taken as CP_0 - W: that difference loses every digit when B is small. Where
-distances to a cluster J are at hand, the parallel-axis identities save a pass over all centroids:
+distances to a cluster J are at hand, the parallel-axis identity saves a pass over all centroids:
 
-    B      = sum n_i D_iJ - N ||v_J - mu||^2
-    beta_T = mean of D_iJ - ||v_J - vbar||^2
+    B = sum n_i D_iJ - N ||v_J - mu||^2
 
-They too are differences, but harmless ones: B is at least n_J ||v_J - mu||^2, so at most the
-factor 1 + N / n_J is lost, and 1 + k for beta_T. Beyond MOST_UNEQUAL, B is summed directly.
+It too is a difference, but a harmless one: B is at least n_J ||v_J - mu||^2, so at most the
+factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
 """
 
 from __future__ import annotations
@@ -16,20 +15,9 @@ import numpy as np
 from numba import carray
 
 from icvi.kernels import layout as L
-from icvi.kernels.absorb import fma
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.sums import dot, total
+from icvi.kernels.sums import dot, square_gap
 from icvi.kernels.view import arrays
-
-
-@kernel
-def square_gap(Q, J, place, d):
-    """||v_J - mean||^2 for the mean in a place of Q."""
-    s = 0.0
-    for t in range(d):
-        e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
-        s += e * e
-    return s
 
 
 @kernel(inline="always")
@@ -47,20 +35,13 @@ def separations(A, C, k, d):
 
 @step
 def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
-    """B, beta_T where it is asked for, and sep_i where it is asked for or needed."""
+    """B, and sep_i where it is asked for or needed."""
     A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
-    k, d, want, last = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
+    k, d, want = m[L.K], m[L.D], m[L.WANT]
     if m[L.STALE] == 0:
         return 0.0
-    Q = carray(Q_pointer, (last + 1, L.SUMS, d))
+    Q = carray(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
-    if want & L.WANT_SPREAD:
-        for t in range(d):
-            v = Q[last, 0, t] / k
-            Q[last, 2, t] = v
-            Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
-        spread = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
-        C[L.SPREAD, 0] = max(0.0, spread)
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:
         separations(A, C, k, d)

@@ -97,6 +97,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "fastmath": FUSED,
         "no_cpython_wrapper": True,
         "no_cfunc_wrapper": True,
+        "no_rewrites": True,
         **options,
     }
     return numba.njit(function, error_model="numpy", nogil=True, **options)
@@ -120,9 +121,14 @@ def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
     if cached:
         function.__qualname__ += f"_{source_key()}"
     with announced():
-        return numba.cfunc(STEP, nopython=True, error_model="numpy", fastmath=FUSED, cache=cached)(
-            function
-        )
+        return numba.cfunc(
+            STEP,
+            nopython=True,
+            error_model="numpy",
+            fastmath=FUSED,
+            cache=cached,
+            no_rewrites=cached,
+        )(function)
 
 
 @intrinsic

@@ -89,7 +89,7 @@ def factorise(A, G, J, start, end, d):
 
 @kernel
 def log_pivots(G, i, d):
-    """ln of the product of the pivots of column i, with few logarithms and no overflow."""
+    """Ln of the product of the pivots of column i, with few logarithms and no overflow."""
     s, product = 0.0, 1.0
     pivot = L.G_WORK
     for c in range(d):

@@ -33,9 +33,9 @@ N = 0
 CP = 1
 V = 2  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
 
-# Q: per column sums high and low, centroids high and low, and scratch for x - v. One more
-# place holds the sum of the centroids.
-SUMS = 5
+# Q: per column sums high and low, centroids high and low, scratch for x - v, and the centroid
+# as it was last counted in the sum of all centroids, which has a place behind the columns.
+SUMS = 7
 
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W

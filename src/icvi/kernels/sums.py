@@ -1,4 +1,4 @@
-"""Reductions over clusters. Reassociation lets the compiler use vector registers."""
+"""Reductions over clusters and features. Reordering lets the compiler use vector registers."""
 
 from __future__ import annotations
 
@@ -22,6 +22,16 @@ def dot(a, b, k):
     s = 0.0
     for i in range(1, k + 1):
         s += a[i] * b[i]
+    return s
+
+
+@kernel
+def square_gap(Q, J, place, d):
+    """||v_J - mean||^2 for the mean in a place of Q."""
+    s = 0.0
+    for t in range(d):
+        e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
+        s += e * e
     return s
 
 

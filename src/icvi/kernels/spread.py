@@ -1,0 +1,60 @@
+"""beta_T, the mean squared distance of the centroids to their unweighted mean vbar.
+
+With the distances to one cluster J, which are at hand,
+
+    beta_T = mean of D_iJ - ||v_J - vbar||^2
+
+where the difference is at least 1 / (k + 1) of what it is taken from. The sum of the centroids
+is kept in two parts, and follows each centroid that moved.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray
+
+from icvi.kernels import layout as L
+from icvi.kernels.absorb import fma
+from icvi.kernels.compiling import kernel, step
+from icvi.kernels.sums import square_gap, total
+from icvi.kernels.view import arrays
+
+
+@kernel(fastmath=False)
+def follow(Q, last, J, sign, d):
+    """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
+    for t in range(d):
+        p = sign * Q[J, 5, t]
+        high = Q[last, 0, t]
+        s = high + p
+        back = s - high
+        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, 6, t])
+        Q[last, 0, t] = s + low
+        Q[last, 1, t] = low - (Q[last, 0, t] - s)
+
+
+@step
+def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+    """Let the sum follow the centroids that moved, then take beta_T."""
+    _, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    k, d, last = m[L.K], m[L.D], m[L.COLUMNS]
+    Q = carray(Q_pointer, (last + 1, L.SUMS, d))
+    J = np.int64(0)
+    for q in range(m[L.STALE]):
+        J = np.int64(C[L.QUEUE, q])
+        sign = -1.0
+        for _ in range(2):
+            follow(Q, last, J, sign, d)
+            sign = 1.0
+            for t in range(d):
+                Q[J, 5, t] = Q[J, 2, t]
+                Q[J, 6, t] = Q[J, 3, t]
+    if J == 0:
+        return 0.0
+    for t in range(d):
+        v = Q[last, 0, t] / k
+        v += (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
+        Q[last, 2, t] = v
+        Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
+    C[L.SPREAD, 0] = max(0.0, total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d))
+    return 0.0
