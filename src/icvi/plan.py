@@ -50,8 +50,12 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
         from icvi.kernels.between import refresh_between
 
         steps.append((refresh_between.address, 0))
-    if want & L.WANT_GAUSSIAN:
+    if want & L.WANT_PAIRS:
         from icvi.kernels.gaussian import refresh_gaussian
 
         steps.extend((refresh_gaussian.address, group) for group in range(groups))
+    elif want & L.WANT_LOGDET:
+        from icvi.kernels.covariance import refresh_covariance
+
+        steps.extend((refresh_covariance.address, group) for group in range(groups))
     return steps

@@ -20,7 +20,7 @@ from icvi.kernels.sums import dot, square_gap
 from icvi.kernels.view import arrays
 
 
-@kernel(inline="always")
+@kernel
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
     for i in range(1, k + 1):

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import largest, smallest
@@ -90,8 +92,8 @@ def exchange(C, kind, sign, J, k):
 @kernel(inline="always")
 def refresh_family(A, C, kind, sign, J, k, d):
     """Bring one family of row extremes up to date: scan J, then every row that lost its best."""
-    scanned, D, lost = J, L.DISTANCE, 0
-    following = 1
+    scanned, D, lost = J, np.int64(L.DISTANCE), 0
+    following = np.int64(1)
     while True:
         entries(C, kind, scanned, k, D)
         lost += exchange(C, kind, sign, scanned, k)
@@ -102,7 +104,7 @@ def refresh_family(A, C, kind, sign, J, k, d):
             following += 1
         if lost == 0 or following > k:
             break
-        scanned, D = following, L.RESCAN
+        scanned, D = following, np.int64(L.RESCAN)
         distances(A, scanned, k, d, C[L.RESCAN])
 
 

@@ -1,18 +1,21 @@
-"""Log-determinants and pair overlaps of Gaussian clusters: what NI, rCIP and rH read.
+"""Overlaps of all pairs of Gaussian clusters: what rCIP and rH read.
 
 Sigma_i = S_i / (n_i - 1) + delta I, and for a pair Sigma_ij = Sigma_i + Sigma_j. When cluster
 J changes, all pairs (i, J) change; their Cholesky factors are computed side by side, one
-column of the arena per pair, so that the compiler fills vector registers. Column J of that
-batch is the pair (J, J), whose factor gives ln|Sigma_J|; column 0 carries the scatter of all
-data, for ln|Sigma_data|.
+column of the arena per pair, so that the compiler fills vector registers. NI gets its
+log-determinants from the same batch: column J is the pair (J, J), whose factor gives
+ln|Sigma_J|; column 0 carries the scatter of all data, for ln|Sigma_data|.
 """
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
+from icvi.kernels.covariance import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.lanes import LANES, subtract_products
 from icvi.kernels.sums import total
 from icvi.kernels.trees import log_total, plant
@@ -20,89 +23,60 @@ from icvi.kernels.view import arrays
 
 _LN_2 = math.log(2.0)
 _LN_2PI = math.log(2.0 * math.pi)
-_EPSILON = 2.0**-52
-_TINY, _HUGE = 1e-100, 1e100
 
 
 # Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
 
 
 @kernel(inline="always")
-def covariances(A, G, J, start, end, d):
-    """Lower triangles of Sigma_i + Sigma_J for start <= i < end; column 0: Sigma_data."""
+def covariances(A, G, J, end, d):
+    """Lower triangles of Sigma_i + Sigma_J for i < end; column 0: Sigma_data."""
     delta = G[0, L.G_DELTA]
     scale_J = covariance_scale(A[L.N, J])
-    for i in range(start, end):
+    for i in range(end):
         G[L.G_SCALE, i] = covariance_scale(A[L.N, i])
     q = 0
     for r in range(d):
         for c in range(r + 1):
             S, out = L.V + 2 * d + q, L.G_WORK + q
             common = A[S, J] * scale_J + (2.0 * delta if r == c else 0.0)
-            for i in range(start, end):
+            for i in range(end):
                 G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
-            if start == 0:
-                G[out, 0] = A[S, 0] * G[L.G_SCALE, 0] + (delta if r == c else 0.0)
+            G[out, 0] = A[S, 0] * G[L.G_SCALE, 0] + (delta if r == c else 0.0)
             q += 1
 
 
-@kernel(inline="always")
-def covariance_scale(n):
-    """1 / (n - 1). One sample has no spread to scale; less than its weight, no estimate."""
-    if n > 1.0:
-        return 1.0 / (n - 1.0)
-    return 0.0 if n == 1.0 or n == 0.0 else math.nan  # 0: a column not in use
-
-
-@kernel(inline="always")
-def factorise(A, G, J, start, end, d):
-    """Cholesky factors of Sigma_i + Sigma_J for start <= i < end.
+@kernel
+def factorise(A, G, J, end, d):
+    """Cholesky factors of Sigma_i + Sigma_J for i < end.
 
     QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
     determinant. A pivot within rounding of zero makes both nan.
     """
-    covariances(A, G, J, start, end, d)
-    for i in range(start, end):
+    covariances(A, G, J, end, d)
+    for i in range(end):
         G[L.G_QUADRATIC, i] = 0.0
     z = L.G_WORK + d * (d + 1) // 2
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
         pivot = row_c + c
         high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
-        for i in range(start, end):
+        for i in range(end):
             G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
-            G[L.G_INVERSE, i] = d * _EPSILON * G[pivot, i]
-        subtract_products(G, pivot, row_c, row_c, c, L.G_ONE, start, end)
-        for i in range(start, end):
+            G[L.G_INVERSE, i] = d * EPSILON * G[pivot, i]
+        subtract_products(G, pivot, row_c, row_c, c, L.G_ONE, end)
+        for i in range(end):
             p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
             G[pivot, i] = p
             G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
-        subtract_products(G, z + c, row_c, z, c, L.G_INVERSE, start, end)
-        for i in range(start, end):
+        subtract_products(G, z + c, row_c, z, c, L.G_INVERSE, end)
+        for i in range(end):
             G[L.G_QUADRATIC, i] += G[z + c, i] * G[z + c, i]
         for r in range(c + 1, d):
             row_r = L.G_WORK + r * (r + 1) // 2
-            subtract_products(G, row_r + c, row_r, row_c, c, L.G_INVERSE, start, end)
-    for i in range(start, end):
+            subtract_products(G, row_r + c, row_r, row_c, c, L.G_INVERSE, end)
+    for i in range(end):
         G[L.G_H, i] = log_pivots(G, i, d)
-
-
-@kernel
-def log_pivots(G, i, d):
-    """Ln of the product of the pivots of column i, with few logarithms and no overflow."""
-    s, product = 0.0, 1.0
-    pivot = L.G_WORK
-    for c in range(d):
-        p = G[pivot, i]
-        if _TINY < p < _HUGE:
-            product *= p
-        else:
-            s += math.log(p)
-        if not _TINY < product < _HUGE:
-            s += math.log(product)
-            product = 1.0
-        pivot += c + 2
-    return s + math.log(product)
 
 
 @kernel(inline="always")
@@ -125,22 +99,13 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, p
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
     A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    pairs = want & L.WANT_PAIRS != 0
+    end = (k + LANES) // LANES * LANES
     for q in range(m[L.STALE]):
-        J = int(C[L.QUEUE, q])
-        # Without pairs only the columns 0 and J matter, and their neighbours in a vector.
-        start = 0
-        end = (k + LANES) // LANES * LANES if pairs else LANES
-        for _ in range(2):
-            factorise(A, G, J, start, end, d)
-            if pairs or J < LANES:
-                break
-            start = J // LANES * LANES
-            end = start + LANES
+        J = np.int64(C[L.QUEUE, q])
+        factorise(A, G, J, end, d)
         G[L.G_LOGDET, J] = G[L.G_H, J] - d * _LN_2
         G[0, L.G_LOGDET_T] = G[L.G_H, 0]
-        if pairs:
-            refresh_pairs(G, J, k, d, want, columns)
+        refresh_pairs(G, J, k, d, want, columns)
     root = L.G_WORK + d * (d + 1) // 2 + d + 1
     for kind in range(3):
         if want & (L.WANT_H << kind):

@@ -3,7 +3,7 @@
 Numba leaves the packing of neighbouring numbers into vectors to a pass of LLVM that it turns
 off; so this is written in LLVM's own terms. The same in Python::
 
-    for i in range(start, end):
+    for i in range(end):
         for m in range(count):
             G[out, i] -= G[a + m, i] * G[b + m, i]
         G[out, i] *= G[scale, i]
@@ -24,17 +24,17 @@ _INTEGER = ir.IntType(64)
 
 
 @intrinsic
-def subtract_products(typingctx, G, out, a, b, count, scale, start, end):
+def subtract_products(typingctx, G, out, a, b, count, scale, end):
     """Row out minus the products of rows a + m and b + m, m < count, all times row scale.
 
-    For columns from start to end, which are multiples of LANES.
+    For the columns before end, a multiple of LANES.
     """
     del typingctx
-    signature = types.void(G, *[types.int64] * 7)
+    signature = types.void(G, *[types.int64] * 6)
 
     def codegen(context, builder, signature, arguments):
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
-        out, a, b, count, scale, start, end = arguments[1:]
+        out, a, b, count, scale, end = arguments[1:]
         base = builder.ptrtoint(array.data, _INTEGER)
         stride = builder.extract_value(array.strides, 0)
 
@@ -48,7 +48,7 @@ def subtract_products(typingctx, G, out, a, b, count, scale, start, end):
             return builder.load(place(row, column), align=8, typ=_DOUBLES)
 
         total = cgutils.alloca_once(builder, _DOUBLES)
-        step = ir.Constant(_INTEGER, LANES)
+        start, step = ir.Constant(_INTEGER, 0), ir.Constant(_INTEGER, LANES)
         with cgutils.for_range_slice(builder, start, end, step, _INTEGER) as (i, _):
             builder.store(load(out, i), total)
             with cgutils.for_range(builder, count) as loop:

@@ -22,7 +22,7 @@ def join(a, b, log):
     return top if top == -math.inf else top + math.log(math.exp(a - top) + math.exp(b - top))
 
 
-@kernel(inline="always")
+@kernel
 def plant(G, tree, J, k, leaves, log):
     """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
 
@@ -45,10 +45,13 @@ def plant(G, tree, J, k, leaves, log):
         G[tree + node, J] = join(G[left, J], G[left + 1, J], log)
 
 
-@kernel(inline="always")
+@kernel
 def log_total(G, row, k):
     """Ln of the sum of exp(G[row, i]) over 1..k."""
-    s = -math.inf
+    top = -math.inf
     for i in range(1, k + 1):
-        s = join(s, G[row, i], True)
-    return s
+        top = max(top, G[row, i])
+    s = 0.0
+    for i in range(1, k + 1):
+        s += math.exp(G[row, i] - top)
+    return top + math.log(s) if top > -math.inf else top
