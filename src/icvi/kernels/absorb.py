@@ -28,7 +28,7 @@ def fma(typingctx, a, b, c):
 
 
 # Rounding matters here, so nothing may be fused or moved.
-@kernel(fastmath=False, forceinline=True)
+@kernel(fastmath=False)
 def move(Q, J, X, r, w, n):
     """Add w x, x = X[r], to the sum of a cluster and make sum / n its centroid, in two parts.
 

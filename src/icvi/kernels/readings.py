@@ -7,7 +7,7 @@ from icvi.kernels.compiling import call, kernel
 from icvi.kernels.sums import total
 
 
-@kernel
+@kernel(inline="always")
 def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
 

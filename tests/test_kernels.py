@@ -1,0 +1,87 @@
+"""The kernels that hold an idea of their own, against numpy."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+numba = pytest.importorskip("numba")
+
+from icvi.kernels import layout as L  # noqa: E402
+from icvi.kernels.absorb import move  # noqa: E402
+from icvi.kernels.lanes import LANES, subtract_products  # noqa: E402
+from icvi.kernels.trees import plant  # noqa: E402
+
+
+@numba.njit
+def run_subtract(G, out, a, b, count, scale, end):
+    subtract_products(G, out, a, b, count, scale, end)
+
+
+# Kernels have no way in from Python of their own.
+@numba.njit
+def run_plant(G, tree, J, k, leaves, log):
+    plant(G, tree, J, k, leaves, log)
+
+
+@numba.njit
+def run_move(Q, X, order):
+    for n in range(order.size):
+        move(Q, 0, X, order[n], 1.0, n + 1.0)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_products_of_rows_are_subtracted_in_all_lanes_and_nowhere_else(count):
+    G = np.random.default_rng(0).random((20, 3 * LANES))
+    expected = G.copy()
+    end = 2 * LANES
+    products = (G[2 : 2 + count] * G[8 : 8 + count]).sum(axis=0)
+    expected[0, :end] = ((G[0] - products) * G[19])[:end]
+    run_subtract(G, 0, 2, 8, count, 19, end)
+    np.testing.assert_allclose(G, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("k", [2, 7, 15])
+def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
+    """Pairs set in any order, some again: roots sum up to the sum over all pairs."""
+    rng = np.random.default_rng(k)
+    leaves, tree = 16, L.G_WORK
+    G = np.zeros((L.G_WORK + 2 * leaves, leaves))
+    if log:
+        G[tree:] = -np.inf
+    h = rng.random((k + 1, k + 1))
+    for J in [*range(1, k + 1), *rng.integers(1, k + 1, 20)]:
+        h[J] = rng.random(k + 1)
+        h[:, J] = h[J]
+        G[L.G_CIP, : k + 1] = h[J]
+        run_plant(G, tree, int(J), k, leaves, log)
+    pairs = [h[i, j] for i in range(1, k + 1) for j in range(i + 1, k + 1)]
+    roots = G[tree + 1, 1:k]
+    if log:
+        assert np.exp(roots).sum() == pytest.approx(np.exp(pairs).sum(), rel=1e-13)
+    else:
+        assert roots.sum() == pytest.approx(math.fsum(pairs), rel=1e-13)
+
+
+def test_sums_and_centroids_are_exact_whatever_the_order():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3)) + 1e9
+    results = []
+    for order in (np.arange(1000), rng.permutation(1000)):
+        Q = np.zeros((1, L.SUMS, 3))
+        run_move(Q, X, order)
+        results.append(Q[0, :4])
+    np.testing.assert_array_equal(results[0], results[1])
+    for t in range(3):
+        assert results[0][0, t] + results[0][1, t] == math.fsum(X[:, t])
+
+
+@pytest.mark.parametrize("k", [1, 15, 16, 100, 1000])
+def test_arenas_have_room_and_no_stride_that_is_a_power_of_two(k):
+    columns = L.columns_for(k)
+    assert columns >= k + 1
+    assert columns % LANES == 0
+    assert columns % 32 == 16
