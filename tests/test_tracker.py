@@ -1,6 +1,7 @@
 """A tracker reads at any time what the definitions give for the samples so far."""
 
 import contextlib
+import copy
 import itertools
 import math
 
@@ -538,3 +539,23 @@ def test_an_interrupt_leaves_the_samples_fed_so_far(monkeypatch, blocks, before)
     assert trace.samples.tolist() == list(range(fed + 1, 61))
     assert_close(t.values, icvi.scores(X, labels, "all", noise_label=-1))
     assert t.labels == tracker_of(X, labels, noise_label=-1).labels
+
+
+def test_a_deep_copy_goes_its_own_way():
+    X, labels = blobs(n=120, d=2, k=20)
+    original = icvi.Tracker("all")
+    original.update_many(X[:100], labels[:100])
+    before = dict(original.values)
+    twin = copy.deepcopy(original)
+    assert list(twin.values.values()) == pytest.approx(
+        list(before.values()), rel=1e-12, nan_ok=True
+    )
+    for x, label in zip(X[100:], labels[100:].tolist(), strict=True):
+        twin.update(x, label)
+        twin.values  # noqa: B018
+    twin.update([5.0, 5.0], "new in the copy")
+    assert original.values == before
+    assert twin.n_samples == original.n_samples + 21
+    original.update_many(X[100:], labels[100:])
+    original.update([5.0, 5.0], "new in the copy")
+    assert list(twin.values.values()) == pytest.approx(list(original.values.values()), rel=1e-9)

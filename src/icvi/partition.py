@@ -165,7 +165,7 @@ class Partition:
                 return
         if weight == 0.0:
             as_sample(x, self.n_features)
-        elif not _kernel("update")(self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST):
+        elif not _kernel("update")(self.meta, x, column, weight, LARGEST):
             as_sample(x)  # says what is wrong
 
     def _add_to_none_or_new(self, x: Any, label: Hashable, column: int, weight: float) -> None:
@@ -174,7 +174,7 @@ class Partition:
         founds = column != NOISE and weight > 0.0
         self.reserve(column if founds else 0, x.size)
         if founds:
-            _kernel("update")(self.A, self.Q, self.C, self.meta, x, column, weight, LARGEST)
+            _kernel("update")(self.meta, x, column, weight, LARGEST)
             self._labels.remember([plain(label)])
         elif column == NOISE:
             self._noise += weight
@@ -203,10 +203,35 @@ class Partition:
             Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
         self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
         self.meta[L.D], self.meta[L.COLUMNS] = d, columns
+        self._write_addresses()
 
-    def read(self, plan: Plan, out: NDArray[np.float64]) -> None:
-        """Take the readings of a plan."""
-        _kernel("read")(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters, out)
+    def _write_addresses(self) -> None:
+        for place, array in ((L.AT_A, self.A), (L.AT_Q, self.Q), (L.AT_C, self.C)):
+            self.meta[place] = array.ctypes.data
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy has arrays of its own.
+        self.__dict__.update(state)
+        self._known = self._labels.columns
+        self._write_addresses()
+
+    def adopt(self, plan: Plan, out: NDArray[np.float64]) -> None:
+        """Have `read` run this plan; it and its arrays must stay alive."""
+        m = self.meta
+        m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
+        m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
+        for place, array in (
+            (L.AT_G, plan.G),
+            (L.AT_PLAN, plan.steps),
+            (L.AT_PARAMETERS, plan.parameters),
+            (L.AT_OUT, out),
+        ):
+            m[place] = array.ctypes.data
+        self.touch_all()
+
+    def read(self) -> None:
+        """Take the readings of the plan that was adopted."""
+        _kernel("read")(self.meta)
 
     def touch_all(self) -> None:
         """Have every cluster's caches refreshed at the next reading."""

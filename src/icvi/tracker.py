@@ -68,8 +68,9 @@ class Tracker:
         ridges = (index.regularisation for index in self.indices)
         self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
         self._plan = make_plan(self.indices, self._ridges)
-        self._out = np.full((1, len(self.indices)), EMPTY)
+        self._out = np.full(len(self.indices), EMPTY)
         self._values = [EMPTY] * len(self.indices)
+        self._columns = 0  # for which the caches were made
         self._stale = False
         self._seen = 0
 
@@ -212,25 +213,37 @@ class Tracker:
 
     def _read(self) -> list[float]:
         """Readings of all indices; taken once per change of the state."""
-        if self._stale and self._partition.n_samples > 0.0:
-            self._prepare()
-            self._partition.read(self._plan, self._out)
-            self._values = self._out[0].tolist()
-        self._stale = False
+        if self._stale:
+            if self._partition.n_clusters:
+                self._prepare()
+                self._partition.read()
+                self._values = self._out.tolist()
+            self._stale = False
         return self._values
 
     def _prepare(self) -> None:
         """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
         p = self._partition
-        columns, d = p.columns, int(p.meta[L.D])
-        if self._plan.G.shape[2] == columns:
+        if p.columns == self._columns:
             return
+        self._columns = columns = p.columns
+        d = int(p.meta[L.D])
         rows = L.gaussian_rows(d, columns, self._want)
-        self._plan.G = np.zeros((max(1, len(self._ridges)), rows, columns))
-        self._plan.G[:, L.G_ONE] = 1.0
+        G = np.zeros((max(1, len(self._ridges)), rows, columns))
+        G[:, L.G_ONE] = 1.0
         if self._want & L.WANT_LOG_CIP:
-            self._plan.G[:, rows - 2 * columns :] = -np.inf
+            G[:, rows - 2 * columns :] = -np.inf
         for g, ridge in enumerate(self._ridges):
-            self._plan.G[g, 0, L.G_DELTA] = ridge.value(d)
-        p.meta[L.G_ROWS] = rows
-        p.touch_all()
+            G[g, 0, L.G_DELTA] = ridge.value(d)
+        self._plan.G = G
+        p.adopt(self._plan, self._out)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses of compiled code and of arrays mean nothing to a copy.
+        return {key: value for key, value in self.__dict__.items() if key != "_plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._plan = make_plan(self.indices, self._ridges)
+        self._columns = 0
+        self._stale = True

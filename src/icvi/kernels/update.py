@@ -6,16 +6,16 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.absorb import absorb
-from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, SAMPLE, compiled
+from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
+from icvi.kernels.view import state_arrays
 
 
-@compiled(
-    types.boolean(MATRIX, CUBE, MATRIX, INTEGERS, SAMPLE, types.int64, types.float64, types.float64)
-)
-def update(A, Q, C, meta, x, J, w, limit):
+@compiled(types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64))
+def update(meta, x, J, w, limit):
     """Add one sample; refuse it, changing nothing, when an entry is nan or beyond the limit."""
     for t in range(x.size):
         if not abs(x[t]) <= limit:
             return False
+    A, Q, C = state_arrays(meta)
     absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True

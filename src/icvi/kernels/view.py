@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import carray
+from numba import carray, types
+from numba.extending import intrinsic
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
@@ -38,6 +39,37 @@ FIELDS = {
     "cip_sum": "G[0, L.G_CIP_SUM]",
     "log_cip": "G[0, L.G_LOG_CIP]",
 }
+
+
+def _pointer(kind):
+    """An intrinsic that makes a pointer of an address."""
+
+    @intrinsic
+    def pointer(typingctx, address):
+        del typingctx, address
+
+        def codegen(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return pointer
+
+
+doubles = _pointer(types.float64)
+integers = _pointer(types.int64)
+
+
+@kernel
+def state_arrays(meta):
+    """A, Q and C, from their addresses."""
+    d, columns = meta[L.D], meta[L.COLUMNS]
+    rows = L.V + 2 * d + meta[L.SCATTER] * (d * (d + 1) // 2)
+    return (
+        carray(doubles(meta[L.AT_A]), (rows, columns)),
+        carray(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, d)),
+        carray(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns)),
+    )
 
 
 @kernel(forceinline=True)
