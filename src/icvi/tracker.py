@@ -36,6 +36,12 @@ class Tracker:
         What a reading gives where the formula has no finite value: nan (`why` says why), the
         one-sided limit (an infinity or 0) where there is one, or an `UndefinedIndexError`.
 
+    Notes
+    -----
+    All indices read one state of O(k d) numbers, O(k d^2) where covariances are needed; memory
+    does not grow with the number of samples. A sample costs O(k d), with rCIP and rH O(k d^3).
+    Samples may be added from one thread at a time.
+
     Examples
     --------
     >>> import icvi

@@ -22,13 +22,13 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-#: Flags for everything else: products and sums may be fused.
-FUSED = {"contract"}
-
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
 #: reordering makes 0. Compare with infinity instead.
 SUMS = {"reassoc", "contract", "nsz"}
+
+#: Flags for everything else: a product and a sum may be fused.
+FUSED = {"contract"}
 
 _DOUBLES = types.CPointer(types.float64)
 _INTEGERS = types.CPointer(types.int64)
@@ -38,7 +38,6 @@ STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES
 
 MATRIX = types.float64[:, ::1]
 CUBE = types.float64[:, :, ::1]
-VECTOR = types.float64[::1]
 INTEGERS = types.int64[::1]
 PLAN = types.int64[:, ::1]
 # Callers' arrays may be read-only; Numba gives those a type of their own.

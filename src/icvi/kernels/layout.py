@@ -65,9 +65,9 @@ FAMILIES = 4
 QUEUE = 15  # clusters that changed, from column 0 on
 QUEUED = 16  # 1 for a cluster in the queue
 DISTANCE = 17  # scratch: distances of the cluster that changed
-RESCAN = 20  # scratch: distances of a cluster that is scanned again
-OWN = 18  # scratch: a row of a pair table
-SEEN = 19  # scratch: a column of a pair table
+RESCAN = 18  # scratch: distances of a cluster that is scanned again
+OWN = 19  # scratch: a row of a pair table
+SEEN = 20  # scratch: a column of a pair table
 CACHE_ROWS = 21
 
 WANT_BETWEEN = 1
