@@ -485,7 +485,7 @@ CAUSES = {
     returns_an_array: "array",
     adds_a_string: "str",
     imports_a_module: "import|IMPORT",
-    formats_a_number: "f-string",
+    formats_a_number: "f-string|FORMAT",
 }
 
 

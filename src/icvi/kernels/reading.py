@@ -45,7 +45,8 @@ def reading_address(reading: Callable[..., float], name: str, needs: Needs, *, o
 
 
 def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
-    # Compiled as if it stood in the index's own file: Numba keeps its cache beside it.
+    # Compiled as if it stood where the reading stands: Numba keeps its cache beside that file,
+    # and looks at the source there.
     body = _jitted(reading, fastmath=SUMS, forceinline=True)
     return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)))
 
@@ -81,7 +82,9 @@ def _entry(
         "settle": settle,
         "__name__": reading.__module__,
     }
-    exec(compile(_ENTRY.format(name=name, body=inner), filename, "exec"), scope)
+    lines_before = "\n" * (reading.__code__.co_firstlineno - 2)
+    source = lines_before + _ENTRY.format(name=name, body=inner)
+    exec(compile(source, filename, "exec"), scope)
     return scope[name]
 
 
