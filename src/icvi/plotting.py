@@ -24,7 +24,7 @@ def plot_traces(
     *,
     names: Sequence[str] | None = None,
     changes: Sequence[int] = (),
-    width: float = 3.2,
+    width: float | None = None,
     height: float = 1.3,
 ) -> Figure:
     """A grid of curves: one row per index, one column per trace, one scale per row.
@@ -38,7 +38,7 @@ def plot_traces(
     changes : sequence of int, optional
         Sample counts to mark with dashed lines, such as where the true cluster changes.
     width, height : float
-        Inches per panel.
+        Inches per panel; a single column is wider by default.
 
     Returns
     -------
@@ -49,6 +49,7 @@ def plot_traces(
     from matplotlib.figure import Figure
 
     first = next(iter(traces.values()))
+    width = width or (6.0 if len(traces) == 1 else 3.2)
     names = list(names or first.names)
     figure = Figure(
         figsize=(width * len(traces) + 1.1, height * len(names) + 0.8),
@@ -68,6 +69,7 @@ def plot_traces(
         axes.set_title(title, fontsize=10)
     for axes in grid[-1]:
         axes.set_xlabel("samples", fontsize=9)
+    figure.align_ylabels(grid[:, 0])
     return figure
 
 
@@ -79,6 +81,7 @@ def _draw_index(axes: Axes, trace: Trace, name: str, changes: Sequence[int]) -> 
     axes.margins(y=0.08)
     axes.tick_params(labelsize=7)
     axes.tick_params(axis="y", colors=_BLUE)
+    axes.yaxis.get_offset_text().set(fontsize=7, color=_BLUE)
     axes.spines["top"].set_visible(False)
 
 
