@@ -18,11 +18,14 @@ __version__ = "0.1.0"
 
 # Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
 _HOME = {
+    "FuzzyART": "icvi.art.fuzzy_art",
+    "FuzzySMART": "icvi.art.fuzzy_smart",
     "I": "icvi.indices",
     "Index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
     "NI": "icvi.indices",
     "Partition": "icvi.partition",
+    "Quantizer": "icvi.art.quantizer",
     "State": "icvi.kernels.state",
     "Trace": "icvi.trace",
     "Tracker": "icvi.tracker",
@@ -42,6 +45,9 @@ __all__ = [*_HOME, "__version__"]
 if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  submodules that are public
     import icvi.metrics as metrics  # noqa: F401
+    from icvi.art.fuzzy_art import FuzzyART as FuzzyART
+    from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
+    from icvi.art.quantizer import Quantizer as Quantizer
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI

@@ -138,4 +138,4 @@ def _not_finite(array: NDArray[np.float64]) -> str:
     where = f"sample {bad[0]}, feature {bad[1]}" if array.ndim == 2 else f"feature {bad[0]}"
     if np.isfinite(value):
         return f"expected entries up to {LARGEST:g} in size, got {value:g} at {where}; rescale"
-    return f"expected finite numbers, got {value} at {where}"
+    return f"expected finite numbers, neither NaN nor infinity, got {value} at {where}"

@@ -40,6 +40,7 @@ MATRIX = types.float64[:, ::1]
 CUBE = types.float64[:, :, ::1]
 INTEGERS = types.int64[::1]
 PLAN = types.int64[:, ::1]
+PAIRS = types.int64[:, ::1]
 # Callers' arrays may be read-only; Numba gives those a type of their own.
 SAMPLE = types.Array(types.float64, 1, "C", readonly=True)
 SAMPLES = types.Array(types.float64, 2, "C", readonly=True)

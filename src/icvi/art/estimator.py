@@ -1,0 +1,136 @@
+"""What the ART estimators share: checked samples, scaling, and nothing changed on refusal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.options import check_choice, check_learning
+from icvi.art.scaling import Scaling, check_out_of_bounds
+from icvi.inputs import as_sample
+
+try:
+    from sklearn.base import BaseEstimator
+    from sklearn.base import ClusterMixin as ClusterMixin
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ImportError as error:
+    raise ImportError(
+        "FuzzyART, FuzzyARTMAP, FuzzySMART and Quantizer are scikit-learn estimators and need "
+        "scikit-learn 1.6 or later; install it with: pip install 'icvi[art]'"
+    ) from error
+
+_FLOAT = np.dtype(np.float64)
+
+
+class ArtEstimator(BaseEstimator):  # type: ignore[misc]
+    """Base of estimators whose samples are scaled to [0, 1] and learnt one after the other."""
+
+    alpha: float
+    beta: float
+    bounds: Any
+    out_of_bounds: Any
+
+    # -- what a kind of ART adds -----------------------------------------------------------
+
+    def _check_vigilance(self) -> None:
+        raise NotImplementedError
+
+    def _forget(self, scaling: Scaling) -> None:
+        """Start with no categories at all."""
+        raise NotImplementedError
+
+    # -- samples ---------------------------------------------------------------------------
+
+    def _begin(self, X: Any) -> NDArray[np.float64]:
+        """All samples of a fit, checked; what was learnt before is forgotten."""
+        with self._untouched_on_refusal():
+            self._check_parameters()
+            samples = self._checked(X, reset=True)
+            self._start(samples)
+        return samples
+
+    def _go_on(self, X: Any) -> NDArray[np.float64]:
+        """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
+        if "_scaling" in self.__dict__ and self._is_plain(X):
+            self._check_parameters()
+            self._scaling.check(X, self.out_of_bounds)
+            return X  # type: ignore[no-any-return]
+        with self._untouched_on_refusal():
+            self._check_parameters()
+            begins = "_scaling" not in self.__dict__
+            samples = self._checked(X, reset=begins)
+            if begins:
+                if self.bounds is None and len(samples) == 1:
+                    raise ValueError(
+                        "one sample gives no bounds to scale by; set bounds=(low, high), or "
+                        "start with a larger chunk"
+                    )
+                self._start(samples)
+            else:
+                self._scaling.check(samples, self.out_of_bounds)
+        return samples
+
+    def _look(self, X: Any) -> NDArray[np.float64]:
+        """Samples to evaluate, checked."""
+        check_is_fitted(self)
+        if not self._is_plain(X):
+            X = self._checked(X, reset=False)
+        self._scaling.check(X, self.out_of_bounds)
+        return X  # type: ignore[no-any-return]
+
+    def _row(self, x: Any) -> NDArray[np.float64]:
+        """One sample as the only row of a chunk."""
+        started = "_scaling" in self.__dict__
+        return as_sample(x, self._scaling.d if started else None).reshape(1, -1)
+
+    def _start(self, X: NDArray[np.float64]) -> None:
+        if self.bounds is None:
+            scaling = Scaling.learnt(X)
+        else:
+            scaling = Scaling.given(self.bounds, X.shape[1])
+            scaling.check(X, self.out_of_bounds)
+        self._scaling = scaling
+        self._forget(scaling)
+
+    def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
+        checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
+        return np.ascontiguousarray(checked)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
+        return (
+            X.__class__ is np.ndarray
+            and X.dtype is _FLOAT
+            and X.ndim == 2
+            and X.shape[1] == self._scaling.d
+            and X.shape[0] > 0
+            and X.flags.c_contiguous
+            and "feature_names_in_" not in self.__dict__
+        )
+
+    # -- parameters ------------------------------------------------------------------------
+
+    def _check_parameters(self) -> None:
+        parameters = [self.__dict__[name] for name in self._checked_names]
+        if parameters != self.__dict__.get("_accepted"):
+            self._check_vigilance()
+            check_choice(self.alpha)
+            check_learning(self.beta)
+            check_out_of_bounds(self.out_of_bounds)
+            self._accepted = parameters
+
+    _checked_names: tuple[str, ...] = ("alpha", "beta", "out_of_bounds")
+
+    @contextmanager
+    def _untouched_on_refusal(self) -> Iterator[None]:
+        before = self.__dict__.copy()
+        try:
+            yield
+        except Exception:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise

@@ -1,0 +1,228 @@
+"""Fuzzy SMART: a partition and its prototypes, learnt together."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.estimator import ArtEstimator, ClusterMixin
+from icvi.art.module import Module, run
+from icvi.art.options import check_vigilance
+from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.kernels.fuzzy_art import rank_categories
+from icvi.kernels.fuzzy_smart import learn_hierarchy
+
+_NO_OWNERS = np.empty(0, dtype=np.int64)
+
+
+class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
+    """Self-consistent modular ART: clusters, and prototypes that each belong to one cluster.
+
+    Every sample goes to two fuzzy ART modules. Module B, of low vigilance, decides on the
+    cluster; module A, of high vigilance, on the prototype among that cluster's own. As in the
+    paper, the first two samples of every emerging cluster each found a prototype, so that
+    every cluster has connections inside. Winners and runner-ups of module A feed Conn_Index.
+
+    Parameters
+    ----------
+    rho_a : float, default 0.9
+        Vigilance of the prototypes; above ``rho_b``.
+    rho_b : float, default 0.7
+        Vigilance of the clusters.
+    alpha, beta, bounds, out_of_bounds
+        As in `FuzzyART`, for both modules.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each sample of the last `fit` or `partial_fit`, when it was learnt; equal to
+        those of ``FuzzyART(rho=rho_b)``.
+    winners_ : ndarray of shape (n, 2)
+        Winner and runner-up among the prototypes; -1 while there is no other prototype. The
+        runner-up is the highest choice of all prototypes but the winner, before learning.
+    prototypes_ : ndarray of shape (P, d)
+        Middles of the prototypes' boxes, in units of the data.
+    cluster_of_prototype_ : ndarray of shape (P,)
+        The cluster that owns each prototype.
+    weights_, prototype_weights_ : ndarray
+        Complement coded weights of modules B and A.
+    n_clusters_, n_prototypes_ : int
+        How many there are.
+
+    References
+    ----------
+    .. [1] L. E. Brito da Silva, N. M. Melton, D. C. Wunsch II, "Incremental Cluster Validity
+       Indices for Hard Partitions: Extensions and Comparative Study", arXiv:1902.06711.
+    .. [2] G. Bartfai, "Hierarchical clustering with ART neural networks", IEEE International
+       Conference on Neural Networks, 1994.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> s = icvi.FuzzySMART(rho_a=0.9, rho_b=0.7, bounds=(0.0, 1.0))
+    >>> s.fit([[0.1, 0.1], [0.2, 0.1], [0.9, 0.9], [0.1, 0.12]]).labels_.tolist()
+    [0, 0, 1, 0]
+    >>> s.winners_.tolist()
+    [[0, -1], [1, 0], [2, 1], [0, 1]]
+    >>> s.cluster_of_prototype_.tolist()
+    [0, 0, 1]
+    """
+
+    def __init__(
+        self,
+        rho_a: float = 0.9,
+        rho_b: float = 0.7,
+        alpha: float = 1e-3,
+        beta: float = 1.0,
+        *,
+        bounds: Any = None,
+        out_of_bounds: OutOfBounds = "clip",
+    ) -> None:
+        self.rho_a = rho_a
+        self.rho_b = rho_b
+        self.alpha = alpha
+        self.beta = beta
+        self.bounds = bounds
+        self.out_of_bounds = out_of_bounds
+
+    def fit(self, X: Any, y: Any = None) -> FuzzySMART:
+        """Forget everything, then learn all samples in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        y : ignored
+        """
+        self.labels_, self.winners_ = self._learn(self._begin(X))
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> FuzzySMART:
+        """Learn more samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        y : ignored
+        """
+        self.labels_, self.winners_ = self._learn(self._go_on(X))
+        return self
+
+    def update(self, x: Any) -> tuple[int, int, int | None]:
+        """Learn one sample; its cluster, winner and runner-up."""
+        labels, winners = self._learn(self._go_on(self._row(x)))
+        runner_up = int(winners[0, 1])
+        return int(labels[0]), int(winners[0, 0]), None if runner_up < 0 else runner_up
+
+    @overload
+    def predict(self, X: Any, *, return_winners: Literal[False] = ...) -> NDArray[np.int64]: ...
+
+    @overload
+    def predict(
+        self, X: Any, *, return_winners: Literal[True]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+    def predict(
+        self, X: Any, *, return_winners: bool = False
+    ) -> NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Clusters of samples, nothing learnt.
+
+        Where nothing passes vigilance, the highest choice wins.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        return_winners : bool, default False
+            Also return an (n, 2) array of winner and runner-up. The winner is a prototype of
+            the sample's cluster; -1 stands for no runner-up.
+        """
+        X = self._look(X)
+        labels = self._rank(self._clusters, X, self.rho_b, _NO_OWNERS)[:, 0].copy()
+        if not return_winners:
+            return labels
+        return labels, self._rank(self._prototypes, X, self.rho_a, labels)
+
+    @property
+    def prototypes_(self) -> NDArray[np.float64]:
+        """(P, d) middles of the prototypes' boxes, in units of the data."""
+        return self._scaling.centers(self._prototypes.weights)
+
+    @property
+    def cluster_of_prototype_(self) -> NDArray[np.int64]:
+        """(P,) cluster of each prototype."""
+        return self._prototypes.owners
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """(k, 2d) complement coded weights of the clusters."""
+        return self._clusters.weights
+
+    @property
+    def prototype_weights_(self) -> NDArray[np.float64]:
+        """(P, 2d) complement coded weights of the prototypes."""
+        return self._prototypes.weights
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of clusters k."""
+        return self._clusters.k
+
+    @property
+    def n_prototypes_(self) -> int:
+        """Number of prototypes P."""
+        return self._prototypes.k
+
+    # -- inside ----------------------------------------------------------------------------
+
+    _checked_names = ("rho_a", "rho_b", "alpha", "beta", "out_of_bounds")
+
+    def _check_vigilance(self) -> None:
+        check_vigilance("rho_a", self.rho_a)
+        check_vigilance("rho_b", self.rho_b)
+        if not self.rho_a > self.rho_b:
+            raise ValueError(
+                f"expected rho_a above rho_b, prototypes are finer than clusters; got "
+                f"rho_a={self.rho_a}, rho_b={self.rho_b}"
+            )
+
+    def _forget(self, scaling: Scaling) -> None:
+        self._prototypes, self._clusters = Module(scaling.d), Module(scaling.d)
+        self._seen = np.zeros(0, dtype=np.int64)
+
+    def _learn(self, X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        labels = np.empty(len(X), dtype=np.int64)
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        run(lambda start: self._step(X, start, labels, winners), len(X), *self._modules)
+        return labels, winners
+
+    @property
+    def _modules(self) -> tuple[Module, Module]:
+        return self._prototypes, self._clusters
+
+    def _step(
+        self,
+        X: NDArray[np.float64],
+        start: int,
+        labels: NDArray[np.int64],
+        winners: NDArray[np.int64],
+    ) -> int:
+        a, b, s = self._prototypes, self._clusters, self._scaling
+        if self._seen.size < b.room:
+            self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
+        position: int = learn_hierarchy(
+            *(a.W, a.counters, b.W, b.counters, self._seen, X, s.low, s.high),
+            *(self.rho_a, self.rho_b, self.alpha, self.beta, start, labels, winners),
+        )
+        return position
+
+    def _rank(
+        self, module: Module, X: NDArray[np.float64], rho: float, owners: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        s = self._scaling
+        rank_categories(module.W, module.k, X, s.low, s.high, rho, self.alpha, owners, winners)
+        return winners

@@ -1,0 +1,91 @@
+"""Module A of fuzzy SMART on its own: prototypes for clusters that somebody else decides on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.module import Module, run
+from icvi.art.scaling import Scaling
+from icvi.kernels.fuzzy_art import rank_categories
+from icvi.kernels.quantizer import learn_prototypes
+from icvi.labels import Labels, plain
+
+_ROOM = 8
+
+
+class ModuleA:
+    """Prototypes, each owned by one cluster; clusters are numbered from 1 by first appearance."""
+
+    def __init__(self, scaling: Scaling) -> None:
+        self.scaling = scaling
+        self.module = Module(scaling.d)
+        self.labels = Labels()
+        self._seen = np.zeros(_ROOM, dtype=np.int64)
+
+    def learn(
+        self, X: NDArray[np.float64], labels: NDArray[Any], rho: float, alpha: float, beta: float
+    ) -> NDArray[np.int64]:
+        """Learn samples, checked before; (n, 2) winner and runner-up of each, -1 for none."""
+        clusters, new = self.labels.encode(labels)
+        self._reserve(len(self.labels) + len(new))
+        self.labels.remember(new)
+        return self._learn(X, clusters, rho, alpha, beta)
+
+    def learn_one(
+        self, X: NDArray[np.float64], label: Hashable, rho: float, alpha: float, beta: float
+    ) -> tuple[int, int]:
+        """Learn the only row of X; its winner and runner-up, -1 for none."""
+        cluster = self.labels.find(label)
+        if cluster > len(self.labels):
+            self._reserve(cluster)
+            self.labels.remember([plain(label)])
+        winners = self._learn(X, np.array([cluster]), rho, alpha, beta)
+        return int(winners[0, 0]), int(winners[0, 1])
+
+    def rank(
+        self, X: NDArray[np.float64], labels: NDArray[Any] | None, rho: float, alpha: float
+    ) -> NDArray[np.int64]:
+        """(n, 2) winners and runner-ups, nothing learnt; with labels, the cluster's own winner."""
+        owners = np.empty(0, dtype=np.int64)
+        if labels is not None:
+            owners, new = self.labels.encode(labels)
+            if new:
+                raise ValueError(f"no prototypes are known for label {new[0]!r}")
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        s = self.scaling
+        rank_categories(self.module.W, self.module.k, X, s.low, s.high, rho, alpha, owners, winners)
+        return winners
+
+    @property
+    def owners(self) -> list[Hashable]:
+        """Label of the cluster of every prototype."""
+        known = self.labels.known()
+        return [known[owner - 1] for owner in self.module.owners]
+
+    def _reserve(self, k: int) -> None:
+        if k >= self._seen.size:
+            self._seen = np.concatenate([self._seen, np.zeros(k + 1, dtype=np.int64)])
+
+    def _learn(
+        self,
+        X: NDArray[np.float64],
+        clusters: NDArray[np.int64],
+        rho: float,
+        alpha: float,
+        beta: float,
+    ) -> NDArray[np.int64]:
+        module, s, seen = self.module, self.scaling, self._seen
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        run(
+            lambda start: learn_prototypes(
+                *(module.W, module.counters, seen, X, clusters, s.low, s.high),
+                *(rho, alpha, beta, start, winners),
+            ),
+            len(X),
+            module,
+        )
+        return winners

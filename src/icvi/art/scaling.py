@@ -1,0 +1,80 @@
+"""From the units of the data to [0, 1], where fuzzy ART lives, and back."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.inputs import LARGEST, as_samples
+from icvi.kernels.usable import first_outside
+
+OutOfBounds = Literal["clip", "error"]
+
+
+class Scaling:
+    """Bounds per feature: low becomes 0, high becomes 1.
+
+    A feature whose bounds are equal is constant: it becomes 0, and 1 for samples above it.
+    """
+
+    def __init__(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
+        self.low, self.high = low, high
+        self._smallest = np.full(low.size, -LARGEST)
+        self._largest = np.full(low.size, LARGEST)
+
+    @classmethod
+    def learnt(cls, X: NDArray[np.float64]) -> Scaling:
+        """Bounds of the samples given."""
+        as_samples(X)
+        return cls(X.min(axis=0), X.max(axis=0))
+
+    @classmethod
+    def given(cls, bounds: Any, d: int) -> Scaling:
+        """``(low, high)``, each a number or one number per feature."""
+        try:
+            low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d) for b in bounds)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"expected bounds=(low, high), each a number or {d} numbers, one per feature, "
+                f"got {bounds!r}"
+            ) from None
+        if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
+            raise ValueError(f"expected finite bounds with low <= high, got {bounds!r}")
+        return cls(low.copy(), high.copy())
+
+    @property
+    def d(self) -> int:
+        """Number of features."""
+        return self.low.size
+
+    def check(self, X: NDArray[np.float64], out_of_bounds: OutOfBounds) -> None:
+        """Refuse samples with entries that are not finite, or, on "error", out of bounds."""
+        strict = out_of_bounds == "error"
+        limits = (self.low, self.high) if strict else (self._smallest, self._largest)
+        position = first_outside(X, *limits)
+        if position >= 0:
+            as_samples(X)  # says what is wrong with entries that are not finite
+            sample, feature = divmod(position, self.d)
+            raise ValueError(
+                f"sample {sample}, feature {feature} is {X[sample, feature]:g}, out of the "
+                f"bounds [{self.low[feature]:g}, {self.high[feature]:g}]; widen bounds, or "
+                f"use out_of_bounds='clip'"
+            )
+
+    def boxes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, 2, d) lower and upper corners of categories, in units of the data."""
+        corners = np.stack([weights[:, : self.d], 1.0 - weights[:, self.d :]], axis=1)
+        return self.low + corners * (self.high - self.low)
+
+    def centers(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """(k, d) middles of the boxes."""
+        corners = self.boxes(weights)
+        return 0.5 * (corners[:, 0] + corners[:, 1])
+
+
+def check_out_of_bounds(value: Any) -> None:
+    """Refuse what is not an option."""
+    if value not in get_args(OutOfBounds):
+        raise ValueError(f"expected out_of_bounds to be 'clip' or 'error', got {value!r}")

@@ -1,0 +1,49 @@
+"""Fuzzy ART over many samples: learning, and looking without learning."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLE, SAMPLES, compiled
+from icvi.kernels.minima import LANES
+from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, ranked, resonant
+
+_REAL = types.float64
+_WHOLE = types.int64
+# What is only looked at may be read-only, such as a memory map.
+_FROZEN = types.Array(types.float64, 3, "C", readonly=True)
+
+
+@compiled(_WHOLE(CUBE, INTEGERS, SAMPLES, SAMPLE, SAMPLE, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
+def learn_categories(W, counters, X, low, high, rho, alpha, beta, start, labels):
+    """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(start, n):
+        code(X, i, low, high, I)
+        j = resonant(W, I, counters[CATEGORIES], rho * d, alpha)
+        if j >= 0:
+            learn(W, I, j, beta, counters)
+        elif counters[CATEGORIES] < W.shape[0] * LANES:
+            j = found(W, I, -1.0, counters)
+        else:
+            return i
+        labels[i] = j
+    return n
+
+
+@compiled(types.void(_FROZEN, _WHOLE, SAMPLES, SAMPLE, SAMPLE, _REAL, _REAL, INTEGERS, PAIRS))
+def rank_categories(W, k, X, low, high, rho, alpha, owners, winners):
+    """Winner and runner-up of every sample, nothing learnt.
+
+    With owners, one per sample, the winner is theirs; the runner-up is anybody's.
+    """
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(n):
+        code(X, i, low, high, I)
+        owner = owners[i] if owners.size > 0 else np.int64(-1)
+        winner, _, first, second = ranked(W, I, k, rho * d, alpha, owner)
+        winners[i, 0] = winner
+        winners[i, 1] = second if winner == first else first

@@ -1,0 +1,53 @@
+"""Fuzzy SMART: module B decides on the cluster, module A on the prototype."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLE, SAMPLES, compiled
+from icvi.kernels.quantizer import has_room, quantize
+from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, resonant
+
+_REAL = types.float64
+_WHOLE = types.int64
+
+
+@compiled(
+    _WHOLE(
+        *(CUBE, INTEGERS, CUBE, INTEGERS, INTEGERS, SAMPLES, SAMPLE, SAMPLE),
+        *(_REAL, _REAL, _REAL, _REAL, _WHOLE, INTEGERS, PAIRS),
+    )
+)
+def learn_hierarchy(
+    A,
+    counters_A,
+    B,
+    counters_B,
+    seen,
+    X,
+    low,
+    high,
+    rho_A,
+    rho_B,
+    alpha,
+    beta,
+    start,
+    labels,
+    winners,
+):
+    """Learn samples from ``start`` on; the first one for which there was no room, or n."""
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(start, n):
+        if not (has_room(A, counters_A) and has_room(B, counters_B)):
+            return i
+        code(X, i, low, high, I)
+        j = resonant(B, I, counters_B[CATEGORIES], rho_B * d, alpha)
+        if j >= 0:
+            learn(B, I, j, beta, counters_B)
+        else:
+            j = found(B, I, -1.0, counters_B)
+        quantize(A, counters_A, seen, I, j, rho_A * d, alpha, beta, winners, i)
+        labels[i] = j
+    return n

@@ -1,0 +1,70 @@
+"""The one operation of fuzzy ART that must run in vector registers.
+
+Numba's own loops would keep the sums in memory; so this is written in LLVM's own terms. The
+same in Python::
+
+    s = I[out : out + LANES] if first > 0 else np.zeros(LANES)
+    for t in range(first, end):
+        s += np.minimum(I[t], W[block, t])
+    I[out : out + LANES] = s
+    return (s + rest >= need).any()
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+#: Categories in a block: they are worked on at once.
+LANES = 16
+
+_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+_INTEGER = ir.IntType(64)
+_MASK = ir.IntType(LANES)
+
+
+@intrinsic
+def add_minima(typingctx, W, I, first, end, block, out, rest, need):
+    """Add min(I[t], W[block, t]), first <= t < end, to LANES sums in I, from out on.
+
+    The sums start at 0 where first is 0. Whether one of them, plus rest, reaches need.
+    """
+    del typingctx
+    signature = types.boolean(W, I, *[types.int64] * 4, types.float64, types.float64)
+
+    def codegen(context, builder, signature, arguments):
+        weights = context.make_array(signature.args[0])(context, builder, arguments[0])
+        sample = context.make_array(signature.args[1])(context, builder, arguments[1])
+        first, end, block, out, rest, need = arguments[2:]
+        offset = builder.mul(block, builder.extract_value(weights.strides, 0))
+        start = builder.add(builder.ptrtoint(weights.data, _INTEGER), offset)
+        rows = builder.inttoptr(start, _DOUBLES.as_pointer())
+
+        def number(t):
+            return builder.gep(sample.data, [t], source_etype=ir.DoubleType())
+
+        def spread(x):
+            one = builder.insert_element(ir.Constant(_DOUBLES, ir.Undefined), x, ir.IntType(32)(0))
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+            return builder.shuffle_vector(one, one, lanes)
+
+        zero = ir.Constant(_DOUBLES, [0.0] * LANES)
+        begins = builder.icmp_signed("==", first, _INTEGER(0))
+        place = builder.bitcast(number(out), _DOUBLES.as_pointer())
+        before = builder.load(place, align=8, typ=_DOUBLES)
+        sums = cgutils.alloca_once_value(builder, builder.select(begins, zero, before))
+        with cgutils.for_range(builder, end, start=first) as loop:
+            x = spread(builder.load(number(loop.index), typ=ir.DoubleType()))
+            row = builder.gep(rows, [loop.index], source_etype=_DOUBLES)
+            w = builder.load(row, align=8, typ=_DOUBLES)
+            least = builder.select(builder.fcmp_ordered("<", x, w), x, w)
+            builder.store(builder.fadd(builder.load(sums, typ=_DOUBLES), least), sums)
+        found = builder.load(sums, typ=_DOUBLES)
+        builder.store(found, place, align=8)
+        most = builder.fadd(found, spread(rest))
+        enough = builder.bitcast(builder.fcmp_ordered(">=", most, spread(need)), _MASK)
+        return builder.icmp_unsigned("!=", enough, ir.Constant(_MASK, 0))
+
+    return signature, codegen
