@@ -12,7 +12,7 @@ import icvi
 
 Stream = tuple[NDArray[np.float64], NDArray[np.int64]]
 
-NAMES = [index.name for index in icvi.catalogue()]
+NAMES = [index.name for index in icvi.catalogue() if index.on == "clusters"]
 
 #: Indices that read covariances. They add delta, so they know the unit of the data.
 GAUSSIAN = ["NI", "rCIP", "rH"]

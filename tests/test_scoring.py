@@ -181,21 +181,22 @@ def test_every_public_name_exists():
 DIRECTIONS = {
     "CH": "max", "I": "max", "PBM": "max", "SIL": "max", "NI": "min", "rCIP": "min", "rH": "max",
     "XB": "min", "DB": "min", "PS": "max", "WB": "min", "GD43": "max", "GD53": "max",
+    "Conn": "max",
 }  # fmt: skip
 
 
 def test_the_catalogue_lists_every_index_once_with_its_direction():
     assert {index.name: index.direction for index in icvi.catalogue()} == DIRECTIONS
-    assert len(icvi.catalogue()) == 13
+    assert len(icvi.catalogue()) == 14
 
 
-@pytest.mark.parametrize("index", icvi.catalogue(), ids=NAMES)
+@pytest.mark.parametrize("index", icvi.catalogue(), ids=lambda index: index.name)
 class TestAnEntryOfTheCatalogue:
     def test_has_a_title_a_reference_and_needs(self, index):
         assert isinstance(index, icvi.Index)
         assert index.title
         assert any(character.isdigit() for character in index.reference)  # a year
-        assert index.needs
+        assert bool(index.needs) == (index.on == "clusters")
         assert {*index.needs} <= {*icvi.State._fields}
 
     def test_has_a_range_that_holds_its_readings(self, index):

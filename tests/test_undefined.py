@@ -347,7 +347,8 @@ grids = st.integers(1, 3).flatmap(
         max_size=10,
     )
 )
-EVERY_INDEX = [*icvi.catalogue(), *WITHOUT_RIDGE, icvi.rCIP(log_rcip=True), icvi.rH(mean=True)]
+ON_CLUSTERS = [index for index in icvi.catalogue() if index.on == "clusters"]
+EVERY_INDEX = [*ON_CLUSTERS, *WITHOUT_RIDGE, icvi.rCIP(log_rcip=True), icvi.rH(mean=True)]
 
 
 @given(samples=grids, scale=st.sampled_from([1.0, 0.1, 1e-160, 1e-90, 1e90, 1e139]))

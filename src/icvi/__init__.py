@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 # Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
 _HOME = {
+    "Conn": "icvi.indices",
     "FuzzyART": "icvi.art.fuzzy_art",
     "FuzzySMART": "icvi.art.fuzzy_smart",
     "I": "icvi.indices",
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI
+    from icvi.indices import Conn as Conn
     from icvi.indices import I as I
     from icvi.indices import Index as Index
     from icvi.indices import catalogue as catalogue

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from icvi.indices import NI, I, rCIP, rH
-from icvi.scoring import score
+from icvi.conventions import Border, Convention
+from icvi.indices import NI, Conn, I, rCIP, rH
+from icvi.scoring import score, streamed
 
 __all__ = [
     "calinski_harabasz_score",
     "centroid_silhouette_score",
+    "conn_index_score",
     "davies_bouldin_squared_score",
     "gd43_score",
     "gd53_score",
@@ -41,6 +43,27 @@ def calinski_harabasz_score(X: Any, labels: Any, *, sample_weight: Any = None) -
     50.0
     """
     return score(X, labels, "CH", weights=sample_weight)
+
+
+def conn_index_score(
+    X: Any,
+    labels: Any,
+    *,
+    rho: float = 0.9,
+    convention: Convention = "paper",
+    border: Border = "CONN",
+    sample_weight: Any = None,
+) -> float:
+    """Conn_Index, larger is better, of the stream that X is, row by row.
+
+    Prototypes are found by a `Quantizer` of vigilance rho between the bounds of X. See
+    `icvi.indices.conn_index`, and `icvi.batch.conn_index` for the batch definition.
+
+    >>> conn_index_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
+    0.5
+    """
+    index = Conn(convention, border)
+    return streamed(X, labels, [index], sample_weight, quantizer={"rho": rho})[index.name]
 
 
 def i_index_score(X: Any, labels: Any, *, p: float = 2.0, sample_weight: Any = None) -> float:

@@ -168,6 +168,10 @@ class Partition:
         elif not _kernel("update")(self.meta, x, column, weight, LARGEST):
             as_sample(x)  # says what is wrong
 
+    def counts_for(self, label: Hashable, weight: float) -> bool:
+        """Whether a sample with this label and weight joins a cluster."""
+        return self._labels.find(label) != NOISE and weight > 0.0
+
     def _add_to_none_or_new(self, x: Any, label: Hashable, column: int, weight: float) -> None:
         """Count a sample as noise, or found a cluster with it."""
         as_sample(x, self.n_features)

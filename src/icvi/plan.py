@@ -28,11 +28,11 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
         ridge = index.regularisation
         steps.append((address, ridges.index(ridge) if ridge else 0, column))
         parameters.append(index.parameters)
-    width = max(1, *(len(row) for row in parameters))
+    width = max([1, *(len(row) for row in parameters)])
     table = np.zeros((len(steps), width))
     for row, values in enumerate(parameters):
         table[row, : len(values)] = values
-    return Plan(np.array(steps, dtype=np.int64), table)
+    return Plan(np.array(steps, dtype=np.int64).reshape(-1, 3), table)
 
 
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,9 @@ def scores(
 ) -> dict[str, float]:
     """Several validity indices of labelled data, from one pass over it.
 
+    Indices on prototypes, such as Conn, are read at the end of the stream that X is, row by row,
+    with the prototypes of a `Quantizer` between the bounds of X.
+
     Parameters
     ----------
     X, labels, weights, noise_label, undefined
@@ -97,24 +100,47 @@ def scores(
     """
     chosen = select(indices)
     treatment = Treatment(chosen, undefined)
-    want = wanted(chosen)
+    on_clusters = [index for index in chosen if index.on == "clusters"]
+    on_prototypes = [index for index in chosen if index.on == "prototypes"]
+    want = wanted(on_clusters)
     moments = _moments(X, labels, weights, noise_label, scatter=bool(want & L.WANT_SCATTER))
     if moments is None:
-        values = [EMPTY] * len(chosen)
+        values = dict.fromkeys((index.name for index in chosen), EMPTY)
     else:
         with np.errstate(all="ignore"):
-            values = _readings(chosen, moments, want)
-    return dict(zip((index.name for index in chosen), treatment.all(values), strict=True))
+            values = _readings(on_clusters, moments, want)
+        if on_prototypes:
+            values |= streamed(X, labels, on_prototypes, weights, noise_label)
+    names = [index.name for index in chosen]
+    return dict(zip(names, treatment.all([values[name] for name in names]), strict=True))
 
 
-def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> list[float]:
+def streamed(
+    X: Any,
+    labels: Any,
+    indices: Sequence[Index],
+    weights: Any = None,
+    noise_label: Hashable = None,
+    quantizer: Mapping[str, Any] | None = None,
+) -> dict[str, float]:
+    """Indices on prototypes, which depend on the order of samples: those of the stream's end."""
+    from icvi.tracker import Tracker
+
+    X = as_samples(X)
+    bounds = X.min(axis=0), X.max(axis=0)
+    t = Tracker(indices, noise_label=noise_label, bounds=bounds, quantizer=quantizer)
+    t.update_many(X, labels, weights)
+    return t.values
+
+
+def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> dict[str, float]:
     state = derive(moments, want)
     states: dict[Ridge | None, State] = {None: state}
     for index in chosen:
         ridge = index.regularisation
         if ridge is not None and ridge not in states:
             states[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
-    return [_read(index, states[index.regularisation]) for index in chosen]
+    return {index.name: _read(index, states[index.regularisation]) for index in chosen}
 
 
 def _moments(

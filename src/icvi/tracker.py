@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
-from icvi.kernels import layout as L
+from icvi.inputs import as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
-from icvi.partition import Chunk, Partition
-from icvi.plan import make_plan, wanted
+from icvi.partition import Chunk
 from icvi.progress import progress
+from icvi.readings import Readings
 from icvi.trace import Trace
 from icvi.treatment import Treatment, Undefined
 
+if TYPE_CHECKING:
+    from icvi.connectivity import Connectivity
+    from icvi.prototypes import Prototypes
+
+_NO_PROTOTYPES = (
+    "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
+)
 _BLOCK = 100_000  # samples between looks at the clock and the keyboard
 
 
@@ -35,6 +42,12 @@ class Tracker:
     undefined : {"nan", "limit", "raise"}, default "nan"
         What a reading gives where the formula has no finite value: nan (`why` says why), the
         one-sided limit (an infinity or 0) where there is one, or an `UndefinedIndexError`.
+    bounds : tuple (low, high), optional
+        For Conn: the scaling of the prototypes that the tracker finds when no winners are
+        given, as in `Quantizer`. By default the first chunk gives it.
+    quantizer : Quantizer or dict, optional
+        For Conn: the parameters of what finds these prototypes, ``{"rho": 0.9}`` by default.
+        Of a Quantizer only the parameters are used.
 
     Notes
     -----
@@ -62,27 +75,26 @@ class Tracker:
         *,
         noise_label: Hashable = None,
         undefined: Undefined = "nan",
+        bounds: Any = None,
+        quantizer: Any = None,
     ) -> None:
         self.indices = select(indices)
         self._treatment = Treatment(self.indices, undefined)
         self._names = [index.name for index in self.indices]
-        self._want = wanted(self.indices)
-        self._partition = Partition(
-            scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
-        )
-        self._partition.meta[L.WANT] = self._want
-        ridges = (index.regularisation for index in self.indices)
-        self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
-        self._plan = make_plan(self.indices, self._ridges)
-        self._out = np.full(len(self.indices), EMPTY)
+        on_clusters = [index for index in self.indices if index.on == "clusters"]
+        self._readings = Readings(on_clusters, noise_label)
+        self._partition = self._readings.partition
+        self._prototypes = self._make_prototypes(bounds, quantizer)
+        # Where the readings of clusters, then those of prototypes, stand among all.
+        places = [index.on == "prototypes" for index in self.indices]
+        self._places = np.argsort(places, kind="stable")
         self._values = [EMPTY] * len(self.indices)
-        self._columns = 0  # for which the caches were made
         self._stale = False
         self._seen = 0
 
     # -- feeding it ------------------------------------------------------------------------
 
-    def update(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+    def update(self, x: Any, label: Hashable, weight: float = 1.0, *, winners: Any = None) -> None:
         """Add one sample. Nothing is computed until it is read.
 
         Parameters
@@ -92,13 +104,24 @@ class Tracker:
         label : hashable
             The cluster that the clusterer chose; a new label is a new cluster.
         weight : float, default 1.0
-            Weight 2 is the same as the sample twice.
+            Weight 2 is the same as the sample twice; Conn counts its event twice.
+        winners : tuple (winner, runner_up), optional
+            For Conn: the prototypes that won, from a clusterer that has them, such as
+            `FuzzySMART`; runner_up is None while there is only one prototype.
         """
+        if self._prototypes is not None:
+            x, weight = as_sample(x, self.n_features), as_weight(weight)
+            if self._partition.counts_for(label, weight):
+                self._prototypes.update(x, label, weight, winners)
+        elif winners is not None:
+            raise ValueError(_NO_PROTOTYPES)
         self._partition.add(x, label, weight)
         self._seen += 1
         self._stale = True
 
-    def update_many(self, X: Any, labels: Any, weights: Any = None, *, every: int = 1) -> Trace:
+    def update_many(
+        self, X: Any, labels: Any, weights: Any = None, *, winners: Any = None, every: int = 1
+    ) -> Trace:
         """Add samples in order and read all indices after every one of them.
 
         Parameters
@@ -109,6 +132,9 @@ class Tracker:
             The label of each sample.
         weights : array-like of length n, optional
             1 for every sample by default.
+        winners : array-like of shape (n, 2), optional
+            For Conn: winner and runner-up of each sample, -1 for no runner-up, such as
+            `FuzzySMART`'s ``winners_``.
         every : int, default 1
             Read after every m-th sample only, counted over the whole stream.
 
@@ -120,12 +146,16 @@ class Tracker:
         if not 1 <= every < math.inf or int(every) != every:
             raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
         every = int(every)
+        if winners is not None and self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
         with Chunk(self._partition, X, labels, weights) as chunk:
             start, n = self._seen, len(chunk)
             rows = (start + n) // every - start // every
-            out = np.empty((rows, len(self.indices)))
+            out = np.empty((rows, len(self._readings.indices)))
             ks = np.empty(rows, dtype=np.int64)
-            self._prepare()
+            at = np.arange(start // every + 1, start // every + 1 + rows) * every
+            events = None if self._prototypes is None else self._prototypes.events(chunk, winners)
+            self._readings.prepare()
             with progress("icvi", n) as advance:
                 for first in range(0, n, _BLOCK):
                     part = slice(first, min(first + _BLOCK, n))
@@ -134,11 +164,15 @@ class Tracker:
                     to = slice(done, done + count)
                     skip = every - 1 - self._seen % every
                     self._stale = True
-                    chunk.run(self._plan, part, skip, every, out[to], ks[to])
+                    if events is not None:
+                        events.run(part)
+                    chunk.run(self._readings.plan, part, skip, every, out[to], ks[to])
                     self._seen += size
                     advance(size)
         out[ks == 0] = EMPTY
-        at = np.arange(start // every + 1, start // every + 1 + rows) * every
+        if events is not None:
+            out = np.concatenate([out, events.values[at - start - 1]], axis=1)
+            out = out[:, np.argsort(self._places)]
         return Trace(self._treatment, out, ks, at, chunk.labels[at - start - 1])
 
     # -- reading it ------------------------------------------------------------------------
@@ -205,6 +239,13 @@ class Tracker:
         """(k, d, d) covariance matrices; kept when an index needs them."""
         return self._partition.covariances
 
+    @property
+    def connectivity(self) -> Connectivity:
+        """The connections between prototypes; kept when Conn is tracked."""
+        if self._prototypes is None:
+            raise ValueError("no prototypes are watched; track Conn")
+        return self._prototypes.connectivities[0]
+
     def __repr__(self) -> str:
         return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
 
@@ -221,35 +262,18 @@ class Tracker:
         """Readings of all indices; taken once per change of the state."""
         if self._stale:
             if self._partition.n_clusters:
-                self._prepare()
-                self._partition.read()
-                self._values = self._out.tolist()
+                self._values = self._readings.read()
+                if self._prototypes is not None:
+                    found = [*self._values, *self._prototypes.values()]
+                    self._values = [found[place] for place in np.argsort(self._places)]
             self._stale = False
         return self._values
 
-    def _prepare(self) -> None:
-        """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
-        p = self._partition
-        if p.columns == self._columns:
-            return
-        self._columns = columns = p.columns
-        d = int(p.meta[L.D])
-        rows = L.gaussian_rows(d, columns, self._want)
-        G = np.zeros((max(1, len(self._ridges)), rows, columns))
-        G[:, L.G_ONE] = 1.0
-        if self._want & L.WANT_LOG_CIP:
-            G[:, rows - 2 * columns :] = -np.inf
-        for g, ridge in enumerate(self._ridges):
-            G[g, 0, L.G_DELTA] = ridge.value(d)
-        self._plan.G = G
-        p.adopt(self._plan, self._out)
+    def _make_prototypes(self, bounds: Any, quantizer: Any) -> Prototypes | None:
+        if all(index.on == "clusters" for index in self.indices):
+            if bounds is not None or quantizer is not None:
+                raise ValueError(_NO_PROTOTYPES)
+            return None
+        from icvi.prototypes import make_prototypes
 
-    def __getstate__(self) -> dict[str, Any]:
-        # Addresses of compiled code and of arrays mean nothing to a copy.
-        return {key: value for key, value in self.__dict__.items() if key != "_plan"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._plan = make_plan(self.indices, self._ridges)
-        self._columns = 0
-        self._stale = True
+        return make_prototypes(self.indices, bounds, quantizer)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from icvi.indices.calinski_harabasz import CH
+from icvi.indices.conn_index import Conn
 from icvi.indices.davies_bouldin import DB
 from icvi.indices.generalised_dunn import GD43, GD53
 from icvi.indices.i_index import PBM, I
@@ -24,13 +25,17 @@ from icvi.indices.silhouette import SIL
 from icvi.indices.wb import WB
 from icvi.indices.xie_beni import XB
 
-__all__ = ["NI", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
+__all__ = ["NI", "Conn", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
 
 _CATALOGUE: dict[str, Index] = {
     entry.name: entry
-    for entry in (CH, I(), PBM, SIL, NI(), rCIP(), rH(), XB, DB, PS, WB, GD43, GD53)
+    for entry in (CH, I(), PBM, SIL, NI(), rCIP(), rH(), XB, DB, PS, WB, GD43, GD53, Conn())
 }
-_PAPER = ("CH", "PBM", "SIL", "NI", "rCIP", "rH", "XB", "DB", "PS")
+_GROUPS = {
+    "paper": ("CH", "PBM", "SIL", "NI", "rCIP", "rH", "XB", "DB", "PS"),
+    # Labels alone are enough for these.
+    "all": tuple(name for name, entry in _CATALOGUE.items() if entry.on == "clusters"),
+}
 
 
 def catalogue() -> tuple[Index, ...]:
@@ -39,13 +44,10 @@ def catalogue() -> tuple[Index, ...]:
 
 
 def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
-    """Indices by "paper", "all", one name or object, or a list of names and objects."""
-    if isinstance(indices, str) and indices == "paper":
-        return tuple(_CATALOGUE[name] for name in _PAPER)
-    if isinstance(indices, str) and indices == "all":
-        return catalogue()
+    """Indices by group ("paper", "all"), name or object, or a list of these."""
     several = not (isinstance(indices, (str, Index)) or callable(indices))
-    chosen = tuple(_find(entry) for entry in (indices if several else [indices]))  # type: ignore[union-attr]
+    entries = indices if several else [indices]
+    chosen = tuple(index for entry in entries for index in _expand(entry))  # type: ignore[union-attr]
     names = [entry.name for entry in chosen]
     if not chosen:
         raise ValueError("expected at least one index, got none")
@@ -55,6 +57,12 @@ def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
     return chosen
 
 
+def _expand(entry: object) -> tuple[Index, ...]:
+    if isinstance(entry, str) and entry in _GROUPS:
+        return tuple(_CATALOGUE[name] for name in _GROUPS[entry])
+    return (_find(entry),)
+
+
 def _find(entry: object) -> Index:
     if isinstance(entry, Index):
         return entry
@@ -62,7 +70,7 @@ def _find(entry: object) -> Index:
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
         raise ValueError(f"unknown index {entry!r}; expected one of {', '.join(_CATALOGUE)}")
-    for factory in (I, NI, rCIP, rH):
+    for factory in (I, NI, rCIP, rH, Conn):
         if entry is factory:
             return factory()
     raise TypeError(

@@ -66,6 +66,8 @@ class Index:
         What ``undefined="limit"`` gives for a reason, where the formula has a limit.
     reference : str
         Where it was published.
+    on : {"clusters", "prototypes"}
+        What it compares. Prototypes come from a clusterer that has them, or from a `Quantizer`.
     """
 
     name: str
@@ -79,6 +81,7 @@ class Index:
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
     own: bool = field(default=False, repr=False)
+    on: Literal["clusters", "prototypes"] = field(default="clusters", repr=False)
 
     @property
     def needs(self) -> tuple[str, ...]:

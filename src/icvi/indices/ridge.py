@@ -20,10 +20,10 @@ def ridge(epsilon: float | None, delta: float | None) -> Ridge:
     return Ridge(12.0 if epsilon is None else float(epsilon))
 
 
-def named(name: str, **parameters: float | bool | None) -> str:
+def named(name: str, **parameters: float | bool | str | None) -> str:
     """The name with the parameters that were given: rCIP, rCIP(delta=0.1, mean=True)."""
     given = [
-        f"{key}={value}" if isinstance(value, bool) else f"{key}={value:g}"
+        f"{key}={value!r}" if isinstance(value, (bool, str)) else f"{key}={value:g}"
         for key, value in parameters.items()
         if value is not None and value is not False
     ]

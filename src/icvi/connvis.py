@@ -1,0 +1,217 @@
+"""CONNvis: prototypes, their clusters and the connections between them, in one picture."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from icvi.connectivity import Connectivity
+
+# Okabe and Ito's colours, distinct for all kinds of sight; shapes tell equal colours apart.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A6A00")
+_SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+_INSIDE = ("#262626", "#595959", "#8c8c8c", "#bdbdbd")  # by rank: 1, 2, 3, 4 and more
+_ACROSS = ("#a50f15", "#cb4b3f", "#e58b80", "#f3c0b8")
+_WIDEST, _THINNEST = 6.0, 0.5
+
+
+def plot_connvis(
+    prototypes: Any,
+    connectivity: Connectivity,
+    *,
+    X: Any = None,
+    size: float = 6.0,
+) -> Figure:
+    """Draw the prototypes with the connections between them.
+
+    A line joins two prototypes that were winner and runner-up of the same sample, the wider the
+    more often (CONN), the darker the higher each ranks among the other's neighbours. Lines
+    between clusters are red: they say which clusters may be one. Needs matplotlib.
+
+    Parameters
+    ----------
+    prototypes : array-like of shape (P, d)
+        Where they are, such as the ``prototypes_`` of `FuzzySMART` or `Quantizer`. More than two
+        features are projected onto the two principal axes of the prototypes.
+    connectivity : Connectivity
+        Their connections.
+    X : array-like of shape (n, d), optional
+        Samples, drawn as small dots behind.
+    size : float, default 6.0
+        Inches of the picture's longer side.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not shown and not registered with pyplot; use ``figure.savefig(path)``.
+
+    References
+    ----------
+    K. Tasdemir and E. Merenyi, "Exploiting data topology in visualization and clustering of
+    self-organizing maps", IEEE Transactions on Neural Networks 20 (4), 2009.
+    """
+    from matplotlib.figure import Figure
+
+    prototypes = np.asarray(prototypes, dtype=float)
+    owners = connectivity.owners
+    if prototypes.ndim != 2 or len(prototypes) < len(owners):
+        raise ValueError(
+            f"expected a position for each of {len(owners)} prototypes, got shape "
+            f"{prototypes.shape}"
+        )
+    plane = _Plane(prototypes[: len(owners)])
+    figure = Figure(figsize=(size, size), dpi=150, layout="constrained")
+    axes = figure.subplots()
+    if X is not None:
+        dots = plane(np.asarray(X, dtype=float))
+        axes.scatter(*dots.T, s=3, color="#d9d9d9", linewidths=0, zorder=0, rasterized=True)
+    at = plane(prototypes[: len(owners)])
+    _draw_connections(axes, at, connectivity, owners)
+    _draw_prototypes(axes, at, owners, connectivity.labels)
+    _frame(axes, plane)
+    _legend(axes, connectivity)
+    return figure
+
+
+class _Plane:
+    """From d features to the two that are drawn."""
+
+    def __init__(self, points: NDArray[np.float64]) -> None:
+        d = points.shape[1]
+        self.names = ("x1", "x2") if d <= 2 else ("principal axis 1", "principal axis 2")
+        self._center = points.mean(axis=0) if d > 2 else np.zeros(d)
+        if d <= 2:
+            self._axes = np.eye(d, 2)
+        else:
+            _, _, axes = np.linalg.svd(points - self._center, full_matrices=False)
+            self._axes = np.zeros((d, 2))
+            self._axes[:, : min(2, len(axes))] = axes[:2].T
+
+    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        return (points - self._center) @ self._axes
+
+
+def _connections(
+    connectivity: Connectivity,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
+    """Pairs with their CONN and rank, weakest first.
+
+    The rank of a pair is the better of the two ranks that its ends give each other.
+    """
+    winner, runner_up, count = connectivity.edges()
+    pairs = np.sort(np.stack([winner, runner_up], axis=1), axis=1)
+    pairs, where = np.unique(pairs, axis=0, return_inverse=True)
+    conn = np.bincount(where.ravel(), weights=count, minlength=len(pairs))
+    ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
+    strength = np.concatenate([conn, conn])
+    order = np.lexsort((-strength, ends))
+    starts = np.r_[True, ends[order][1:] != ends[order][:-1]]
+    first = np.maximum.accumulate(np.where(starts, np.arange(len(order)), 0))
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order)) - first
+    rank = np.minimum(rank[: len(pairs)], rank[len(pairs) :])
+    weakest = np.argsort(conn, kind="stable")
+    return pairs[weakest], conn[weakest], rank[weakest]
+
+
+def _widths(conn: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
+    """Widths grow with the root: counts span decades, and thin lines must stay visible."""
+    return _THINNEST + (_WIDEST - _THINNEST) * np.sqrt(conn / largest)
+
+
+def _draw_connections(
+    axes: Axes,
+    at: NDArray[np.float64],
+    connectivity: Connectivity,
+    owners: Sequence[Hashable],
+) -> None:
+    from matplotlib.collections import LineCollection
+
+    pairs, conn, rank = _connections(connectivity)
+    if len(pairs) == 0:
+        return
+    widths = _widths(conn, float(conn.max()))
+    across = np.array([owners[i] != owners[j] for i, j in pairs.tolist()])
+    for part, shades, order in ((~across, _INSIDE, 1), (across, _ACROSS, 2)):
+        lines = LineCollection(
+            list(at[pairs[part]]),
+            linewidths=list(widths[part]),
+            colors=[shades[min(r, len(shades) - 1)] for r in rank[part].tolist()],
+            capstyle="round",
+            zorder=order,
+        )
+        axes.add_collection(lines)
+
+
+def _draw_prototypes(
+    axes: Axes, at: NDArray[np.float64], owners: Sequence[Hashable], labels: Sequence[Hashable]
+) -> None:
+    from matplotlib.patheffects import withStroke
+
+    for number, label in enumerate(labels):
+        mine = np.array([owner == label for owner in owners])
+        shape = _SHAPES[number // len(_COLOURS) % len(_SHAPES)]
+        colour = _COLOURS[number % len(_COLOURS)]
+        axes.scatter(
+            *at[mine].T, s=34, c=colour, marker=shape, edgecolors="white", linewidths=0.7, zorder=3
+        )
+        axes.annotate(
+            str(label),
+            at[mine].mean(axis=0),
+            ha="center",
+            va="center",
+            fontsize=9,
+            fontweight="bold",
+            color=colour,
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+            zorder=4,
+        )
+
+
+def _frame(axes: Axes, plane: _Plane) -> None:
+    axes.autoscale_view()
+    axes.margins(0.05)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xlabel(plane.names[0], fontsize=9)
+    axes.set_ylabel(plane.names[1], fontsize=9)
+    axes.tick_params(labelsize=7)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _legend(axes: Axes, connectivity: Connectivity) -> None:
+    from matplotlib.lines import Line2D
+
+    _, conn, _ = _connections(connectivity)
+    if len(conn) == 0:
+        return
+    largest = float(conn.max())
+    steps = sorted({1.0, float(round(largest / 8)) or 1.0, largest})
+    handles = [
+        Line2D([], [], color=_INSIDE[0], linewidth=float(_widths(np.array([c]), largest)[0]))
+        for c in steps
+    ]
+    names = [f"CONN = {c:g}" for c in steps]
+    for shade, rank in ((_INSIDE[0], "inside, rank 1"), (_INSIDE[2], "inside, rank 3")):
+        handles.append(Line2D([], [], color=shade, linewidth=2.5))
+        names.append(rank)
+    for shade, rank in ((_ACROSS[0], "across, rank 1"), (_ACROSS[2], "across, rank 3")):
+        handles.append(Line2D([], [], color=shade, linewidth=2.5))
+        names.append(rank)
+    axes.legend(
+        handles,
+        names,
+        fontsize=7,
+        frameon=False,
+        ncols=len(names),
+        loc="lower center",
+        bbox_to_anchor=(0.5, 1.0),
+        handlelength=1.6,
+        columnspacing=1.1,
+    )

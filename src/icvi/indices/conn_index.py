@@ -1,0 +1,65 @@
+r"""Conn_Index: whether prototypes are connected inside clusters rather than across them.
+
+.. math:: Conn = Intra \, (1 - Inter)
+
+Intra is the mean share of a cluster's samples whose two best prototypes are both the cluster's
+own, Inter the mean over clusters of the strongest connection to another one; `Connectivity`
+has the definitions. In [0, 1], larger is better. A single cluster reads 0, so only the state
+before the first sample is undefined. Equations 30-36 of the paper.
+
+The only index of the paper that reads prototypes instead of moments, so it depends on the order
+of samples and on what finds the prototypes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from icvi.conventions import Border, Convention, check_form
+from icvi.indices.index import Index
+from icvi.indices.ridge import named
+
+if TYPE_CHECKING:
+    from icvi.connectivity import Connectivity
+
+
+@dataclass(frozen=True, eq=False)
+class ConnIndex(Index):
+    """An index that is read from a `Connectivity` instead of the state of a partition."""
+
+    convention: Convention = "paper"
+    border: Border = "CONN"
+
+
+def _value(connectivity: Connectivity) -> float:
+    return connectivity.value
+
+
+def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
+    """Conn_Index.
+
+    Parameters
+    ----------
+    convention : {"paper", "toolbox"}
+        As in `Connectivity`.
+    border : {"CONN", "CADJ"}
+        As in `Connectivity`.
+    """
+    check_form(convention, border)
+    return ConnIndex(
+        name=named(
+            "Conn",
+            convention=None if convention == "paper" else convention,
+            border=None if border == "CONN" else border,
+        ),
+        title="Connectivity of prototypes",
+        direction="max",
+        range=(0.0, 1.0),
+        reading=_value,
+        fields=(),
+        reference="Tasdemir & Merenyi 2011; incremental: Brito da Silva, Melton & Wunsch 2019",
+        on="prototypes",
+        convention=convention,
+        border=border,
+    )

@@ -1,0 +1,64 @@
+"""A partition with the indices that are read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+
+from icvi.indices import Index
+from icvi.kernels import layout as L
+from icvi.kernels.undefined import EMPTY
+from icvi.partition import Partition
+from icvi.plan import make_plan, wanted
+
+
+class Readings:
+    """The state of a stream and the compiled plan that reads the indices from it."""
+
+    def __init__(self, indices: Sequence[Index], noise_label: Hashable = None) -> None:
+        self.indices = indices
+        self._want = wanted(indices)
+        self.partition = Partition(
+            scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
+        )
+        self.partition.meta[L.WANT] = self._want
+        ridges = (index.regularisation for index in indices)
+        self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
+        self.plan = make_plan(indices, self._ridges)
+        self._out = np.full(len(indices), EMPTY)
+        self._columns = 0  # for which the caches were made
+
+    def read(self) -> list[float]:
+        """Values of all indices now."""
+        if self.partition.n_clusters and self.indices:
+            self.prepare()
+            self.partition.read()
+        return self._out.tolist()
+
+    def prepare(self) -> None:
+        """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
+        p = self.partition
+        if p.columns == self._columns:
+            return
+        self._columns = columns = p.columns
+        d = int(p.meta[L.D])
+        rows = L.gaussian_rows(d, columns, self._want)
+        G = np.zeros((max(1, len(self._ridges)), rows, columns))
+        G[:, L.G_ONE] = 1.0
+        if self._want & L.WANT_LOG_CIP:
+            G[:, rows - 2 * columns :] = -np.inf
+        for g, ridge in enumerate(self._ridges):
+            G[g, 0, L.G_DELTA] = ridge.value(d)
+        self.plan.G = G
+        p.adopt(self.plan, self._out)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses of compiled code and of arrays mean nothing to a copy.
+        return {key: value for key, value in self.__dict__.items() if key != "plan"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.plan = make_plan(self.indices, self._ridges)
+        self._columns = 0
