@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 # Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
 _HOME = {
+    "Connectivity": "icvi.connectivity",
     "I": "icvi.indices",
     "Index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
@@ -42,6 +43,7 @@ __all__ = [*_HOME, "__version__"]
 if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  submodules that are public
     import icvi.metrics as metrics  # noqa: F401
+    from icvi.connectivity import Connectivity as Connectivity
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI
