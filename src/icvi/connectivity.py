@@ -76,9 +76,9 @@ class Connectivity:
     >>> c.update(1, 0, "left")
     >>> c.update(2, 1, "right")
     >>> c.update_many([[3, 2], [2, 3], [0, 1]], ["right", "right", "left"]).round(4).tolist()
-    [0.4583, 0.4861, 0.5104]
+    [0.4375, 0.5556, 0.5903]
     >>> round(c.value, 4), round(c.intra, 4), round(c.inter, 4)
-    (0.5104, 0.8333, 0.3875)
+    (0.5903, 0.8333, 0.2917)
     >>> c.inter_matrix.tolist()
     [[0.0, 0.25], [0.3333333333333333, 0.0]]
     """
@@ -177,9 +177,9 @@ class Connectivity:
     def cadj(self) -> NDArray[np.float64]:
         """(P, P) CADJ, dense: 8 P^2 bytes, 800 MB for 10,000 prototypes; see `edges`."""
         P = len(self._graph.prototypes("owner"))
-        winner, runner_up, count = self.edges()
+        winner, runner_up, cadj = self.edges()
         matrix = np.zeros((P, P))
-        matrix[winner, runner_up] = count
+        matrix[winner, runner_up] = cadj
         return matrix
 
     @property
@@ -189,7 +189,7 @@ class Connectivity:
         return matrix + matrix.T
 
     def edges(self) -> Edges:
-        """CADJ without its zeros: (winner, runner_up, count), sorted by winner and runner-up."""
+        """CADJ without its zeros: (winner, runner_up, cadj), sorted by winner and runner-up."""
         return self._graph.edges()
 
     # -- how it changes --------------------------------------------------------------------
@@ -214,7 +214,10 @@ class Connectivity:
         p, q = as_event(winner, runner_up)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
-        column = self._labels.find(label)
+        try:
+            column = self._labels.columns[label]
+        except (KeyError, TypeError):
+            column = self._labels.find(label)
         graph, count = self._graph, kernel("update_graph")
         reason = count(graph.meta, p, q, column, weight)
         if reason == L.NO_ROOM:

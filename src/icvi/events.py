@@ -55,6 +55,12 @@ def as_event(winner: Any, runner_up: Any) -> tuple[int, int]:
     """Winner and runner-up of one event; None becomes -1."""
     if runner_up is None:
         runner_up = NO_RUNNER_UP
+    if (
+        (winner.__class__ is int and runner_up.__class__ is int)
+        and (0 <= winner <= LARGEST_NUMBER and NO_RUNNER_UP <= runner_up <= LARGEST_NUMBER)
+        and winner != runner_up
+    ):
+        return winner, runner_up
     event = _as_int(winner, "winner"), _as_int(runner_up, "runner_up")
     _check_event(*event)
     return event

@@ -25,7 +25,7 @@ class Edges(NamedTuple):
 
     winner: NDArray[np.int64]
     runner_up: NDArray[np.int64]
-    count: NDArray[np.float64]
+    cadj: NDArray[np.float64]
 
 
 class PrototypeGraph:
@@ -53,26 +53,26 @@ class PrototypeGraph:
 
     def reserve(self, prototype: int, cluster: int) -> None:
         """Make room for a prototype and a cluster with these numbers, and for one more event."""
-        self._enlarge(L.PROTOTYPES, prototype + 1)
-        self._enlarge(L.CLUSTERS, cluster + 1)
+        self._arrays[L.PROTOTYPES] = self._enlarged(L.PROTOTYPES, prototype + 1)
+        self._arrays[L.CLUSTERS] = self._enlarged(L.CLUSTERS, cluster + 1)
+        self._write_addresses()
         for relation in (L.EDGES, L.CONTACTS, L.PAIRS):
             # An event makes two entries at most, and entry 0 is none.
-            if self._enlarge(relation, self.meta[L.USED + relation] + 3):
-                slots = relation + L.SLOTS
-                self._arrays[slots] = np.zeros(2 * len(self._arrays[relation]), dtype=np.int64)
+            entries = self._enlarged(relation, int(self.meta[L.USED + relation]) + 3)
+            if entries is not self._arrays[relation]:
+                slots = np.zeros(2 * len(entries), dtype=np.int64)
+                self._arrays[relation], self._arrays[relation + L.SLOTS] = entries, slots
                 self._write_addresses()
                 kernel("rehash", "relation")(self.meta, relation)
 
-    def _enlarge(self, array: int, least: int) -> bool:
-        """Make an array at least that long, in powers of two; whether it had to grow."""
+    def _enlarged(self, array: np.int64, least: int) -> NDArray[Any]:
+        """An array, or its content in one that is at least that long, a power of two."""
         old = self._arrays[array]
         if least <= len(old):
-            return False
-        new = np.zeros(1 << (int(least) - 1).bit_length(), old.dtype)
+            return old
+        new = np.zeros(1 << (least - 1).bit_length(), old.dtype)
         new[: len(old)] = old
-        self._arrays[array] = new
-        self._write_addresses()
-        return True
+        return new
 
     # -- how it looks ----------------------------------------------------------------------
 
@@ -116,5 +116,5 @@ class PrototypeGraph:
         edges = edges[np.lexsort((edges["column"], edges["row"]))]
         return Edges(*(np.ascontiguousarray(edges[f]) for f in ("row", "column", "cadj")))
 
-    def _relation(self, relation: int) -> NDArray[Any]:
+    def _relation(self, relation: np.int64) -> NDArray[Any]:
         return self._arrays[relation][1 : self.meta[L.USED + relation] + 1]
