@@ -21,6 +21,7 @@ _HOME = {
     "Conn": "icvi.indices",
     "FuzzyART": "icvi.art.fuzzy_art",
     "FuzzySMART": "icvi.art.fuzzy_smart",
+    "Connectivity": "icvi.connectivity",
     "I": "icvi.indices",
     "Index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
     from icvi.art.quantizer import Quantizer as Quantizer
+    from icvi.connectivity import Connectivity as Connectivity
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI

@@ -1,0 +1,152 @@
+"""Conn_Index of all events at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.batch.prototype_events import Counted, counted
+from icvi.conventions import Border, Convention, check_form
+
+Array = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+def conn_index(
+    winners: Any,
+    labels: Any,
+    *,
+    owners: Any = None,
+    convention: Convention = "paper",
+    border: Border = "CONN",
+) -> float:
+    r"""Conn_Index: how well the prototypes of a cluster hold together, and apart from others.
+
+    Parameters
+    ----------
+    winners : array_like of shape (n_samples, 2)
+        Numbers of the prototypes nearest and second nearest to each sample, from 0. If there is
+        one prototype in all, the second is -1.
+    labels : sequence of n_samples hashables
+        The cluster of each sample, which is the cluster of its winner.
+    owners : sequence of n_prototypes hashables, optional
+        The cluster of each prototype. Needed for prototypes that never win; the others (and
+        those with None) are in the cluster of their samples.
+    convention : {"paper", "toolbox"}
+        The published definition, or the numbers of the code that the paper's authors published.
+    border : {"CONN", "CADJ"}
+        Which prototypes form the border to another cluster; see the notes.
+
+    Returns
+    -------
+    float
+        A number in [0, 1]; larger is better. 0 for a single cluster.
+
+    See Also
+    --------
+    icvi.Connectivity : The same for a stream, where the differences of the toolbox are described.
+
+    Notes
+    -----
+    CADJ(i, j) is the number of samples with winner i and runner-up j, and
+    :math:`CONN = CADJ + CADJ^T`.
+
+    .. math:: \mathrm{Conn\_Index} = Intra \, (1 - Inter), \quad
+              Intra = \frac1k \sum_l \frac1{n_l} \sum_{i,j \in l} CADJ(i, j), \quad
+              Inter = \frac1k \sum_l \max_{m \ne l} Inter(l, m)
+
+    .. math:: Inter(l, m) = \frac{\sum_{i \in V_{lm}} \sum_{j \in m} CONN(i, j)}
+              {\sum_{i \in V_{lm}} \sum_j CONN(i, j)}, \quad
+              V_{lm} = \{i \in l : CONN(i, j) > 0 \text{ for some } j \in m\}
+
+    With border "CADJ" it is CADJ that decides about V. A cluster with a single prototype has
+    Intra(l) = 1. The order of the samples plays no part; in a stream it does, as the first
+    samples meet few prototypes.
+
+    References
+    ----------
+    K. Tasdemir and E. Merenyi, "A validity index for prototype-based clustering of data sets
+    with complex cluster structures", IEEE Transactions on Systems, Man, and Cybernetics B
+    41 (4), 2011, 1039-1053.
+
+    L. E. Brito da Silva, N. M. Melton and D. C. Wunsch II, "Incremental cluster validity
+    indices for hard partitions: extensions and comparative study", arXiv:1902.06711, 2019,
+    Eqs. 30-36.
+
+    Examples
+    --------
+    >>> from icvi.batch import conn_index
+    >>> winners = [[0, 1], [1, 0], [1, 2], [2, 3], [3, 2], [2, 3]]
+    >>> round(conn_index(winners, ["left"] * 3 + ["right"] * 3), 6)
+    0.590278
+    """
+    check_form(convention, border)
+    events = counted(winners, labels, owners)
+    if len(events.n) == 1:
+        return 0.0
+    toolbox = convention == "toolbox"
+    intra = float(_intra(events, toolbox).mean())
+    return intra * (1.0 - float(_largest_inter(events, toolbox, border).mean()))
+
+
+def _intra(e: Counted, toolbox: bool) -> Array:
+    """Intra(l): CADJ inside l over the samples of l."""
+    k, own = len(e.n), e.owner[e.i]
+    inside = _sums(own, np.where(own == e.owner[e.j], e.cadj, 0.0), k)
+    if toolbox:
+        return inside / np.maximum(_sums(own, e.cadj, k), 1.0)
+    single = np.bincount(e.owner[e.owner >= 0], minlength=k) == 1
+    return np.where(single, 1.0, inside / e.n)
+
+
+def _largest_inter(e: Counted, toolbox: bool, border: Border) -> Array:
+    """For every l the largest Inter(l, m) over m."""
+    k = len(e.n)
+    prototype, m, c = _border(e, border)
+    pairs, at = np.unique(e.owner[prototype] * k + m, return_inverse=True)
+    X = _sums(at, c, len(pairs))
+    if toolbox:
+        Y = X + _inside_of_border(e, prototype, m, pairs)
+    else:
+        P = len(e.owner)
+        r = _sums(e.i, e.cadj, P) + _sums(e.j, e.cadj, P)
+        Y = _sums(at, r[prototype], len(pairs))
+    largest = np.zeros(k)
+    np.maximum.at(largest, pairs // k, X / Y)
+    return largest
+
+
+def _border(e: Counted, border: Border) -> tuple[Integers, Integers, Array]:
+    """All i in V_lm, sorted, with m and the sum of CONN(i, j) over j in m."""
+    k, own, other = len(e.n), e.owner[e.i], e.owner[e.j]
+    out = own != other
+    sent, received = (e.i * k + other)[out], (e.j * k + own)[out]
+    contacts, at = np.unique(np.concatenate([sent, received]), return_inverse=True)
+    c = _sums(at, np.tile(e.cadj[out], 2), len(contacts))
+    if border == "CADJ":
+        on_border = np.isin(contacts, sent)
+        contacts, c = contacts[on_border], c[on_border]
+    return contacts // k, contacts % k, c
+
+
+def _inside_of_border(e: Counted, prototype: Integers, m: Integers, pairs: Integers) -> Array:
+    """For every pair l, m the CADJ of all edges inside l that have an end in V_lm, once each."""
+    k = len(e.n)
+    inside = np.flatnonzero(e.owner[e.i] == e.owner[e.j])
+    met = []
+    for end in (e.i[inside], e.j[inside]):
+        first = np.searchsorted(prototype, end, "left")
+        count = np.searchsorted(prototype, end, "right") - first
+        # Contacts first, first + 1, ... of every edge, one after the other.
+        steps = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        met.append(np.repeat(inside, count) * k + m[np.repeat(first, count) + steps])
+    edge, cluster = np.divmod(np.unique(np.concatenate(met)), k)
+    at = np.searchsorted(pairs, e.owner[e.i[edge]] * k + cluster)
+    return _sums(at, e.cadj[edge], len(pairs))
+
+
+def _sums(at: Integers, values: Array, size: int) -> Array:
+    """Sums of the values that go to each of the places 0..size-1."""
+    return np.bincount(at, values, size).astype(np.float64, copy=False)

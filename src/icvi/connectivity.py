@@ -1,0 +1,305 @@
+"""The state of a labelled stream of prototypes, and the Conn_Index read from it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.conventions import Border, Convention, check_form
+from icvi.events import as_event, as_winners
+from icvi.inputs import as_label_array, as_weight, as_weights
+from icvi.kernels import graph_layout as L
+from icvi.labels import Labels, plain
+from icvi.prototype_graph import Edges, PrototypeGraph, kernel
+
+
+class Connectivity:
+    r"""How prototypes of clusters are connected, and what that says about the clusters.
+
+    A learner that keeps several prototypes per cluster tells for every sample which prototype
+    won and which was the runner-up. A good partition has both in the same cluster.
+
+    Time per event is O(k), amortised, and memory O(P + edges) plus one entry per prototype and
+    cluster that touch, whatever the number of events.
+
+    Parameters
+    ----------
+    convention : {"paper", "toolbox"}
+        The published definition, or the numbers of the code that the paper's authors published.
+    border : {"CONN", "CADJ"}
+        A prototype is on the border to another cluster when it has been winner or runner-up to
+        one of its prototypes ("CONN"), or winner only ("CADJ", the rule of 2011).
+
+    Notes
+    -----
+    CADJ(i, j) is the weight of the samples with winner i and runner-up j, and
+    :math:`CONN = CADJ + CADJ^T`.
+
+    .. math:: \mathrm{Conn\_Index} = Intra \, (1 - Inter), \quad
+              Intra = \frac1k \sum_l \frac1{n_l} \sum_{i,j \in l} CADJ(i, j), \quad
+              Inter = \frac1k \sum_l \max_{m \ne l} Inter(l, m)
+
+    .. math:: Inter(l, m) = \frac{\sum_{i \in V_{lm}} \sum_{j \in m} CONN(i, j)}
+              {\sum_{i \in V_{lm}} \sum_j CONN(i, j)}, \quad
+              V_{lm} = \{i \in l : CONN(i, j) > 0 \text{ for some } j \in m\}
+
+    It lies in [0, 1]; larger is better. A cluster with a single prototype has Intra(l) = 1; a
+    single cluster has Inter = 1, so the index is 0. As long as there is only one prototype,
+    samples have no runner-up: they get the second prototype as soon as it appears.
+
+    With border "CADJ" the numerator is restricted to the border as well. The whole cluster in
+    the numerator, as printed in 2011, lets Inter(l, m) exceed 1 and the index become negative.
+
+    The toolbox differs: it divides by the CADJ that leaves the prototypes of a cluster instead
+    of n_l (0 when there is none); the denominator of Inter(l, m) is the numerator and the CONN
+    of the edges inside l that have an end in V_lm, each counted once; and with a single cluster
+    it reports Inter = 0 and 0 for the index.
+
+    References
+    ----------
+    K. Tasdemir and E. Merenyi, "A validity index for prototype-based clustering of data sets
+    with complex cluster structures", IEEE Transactions on Systems, Man, and Cybernetics B
+    41 (4), 2011, 1039-1053.
+
+    L. E. Brito da Silva, N. M. Melton and D. C. Wunsch II, "Incremental cluster validity
+    indices for hard partitions: extensions and comparative study", arXiv:1902.06711, 2019,
+    Eqs. 30-36.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> c = icvi.Connectivity()
+    >>> c.update(0, None, "left")
+    >>> c.update(1, 0, "left")
+    >>> c.update(2, 1, "right")
+    >>> c.update_many([[3, 2], [2, 3], [0, 1]], ["right", "right", "left"]).round(4).tolist()
+    [0.4375, 0.5556, 0.5903]
+    >>> round(c.value, 4), round(c.intra, 4), round(c.inter, 4)
+    (0.5903, 0.8333, 0.2917)
+    >>> c.inter_matrix.tolist()
+    [[0.0, 0.25], [0.3333333333333333, 0.0]]
+    """
+
+    def __init__(self, convention: Convention = "paper", border: Border = "CONN") -> None:
+        check_form(convention, border)
+        self.convention, self.border = convention, border
+        self._labels = Labels()
+        self._graph = PrototypeGraph(toolbox=convention == "toolbox", cadj_border=border == "CADJ")
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_events={self.n_events:g}, n_clusters={self.n_clusters}, "
+            f"n_prototypes={self.n_prototypes}, convention={self.convention!r}, "
+            f"border={self.border!r})"
+        )
+
+    # -- the index -------------------------------------------------------------------------
+
+    @property
+    def value(self) -> float:
+        """The Conn_Index; nan before the first event."""
+        return self._read()[0]
+
+    @property
+    def intra(self) -> float:
+        """Intra, the mean share of samples whose runner-up is in their own cluster."""
+        return self._read()[1]
+
+    @property
+    def inter(self) -> float:
+        """Inter, the mean over clusters of the strongest connection to another one."""
+        return self._read()[2]
+
+    def why(self) -> str | None:
+        """None, or the reason why the index is undefined: ``"empty"``."""
+        return None if self.n_clusters else "empty"
+
+    @property
+    def intra_per_cluster(self) -> NDArray[np.float64]:
+        """(k,) Intra(l)."""
+        return self._graph.clusters("intra")
+
+    @property
+    def inter_matrix(self) -> NDArray[np.float64]:
+        """(k, k) Inter(l, m); a large entry says that l and m should be one cluster."""
+        return self._graph.inter()
+
+    def _read(self) -> tuple[float, float, float]:
+        value, intra, inter = kernel("read_graph", "update_graph")(self._graph.meta)
+        return value, intra, inter
+
+    # -- what it holds ---------------------------------------------------------------------
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """Cluster labels in order of first appearance."""
+        return self._labels.known()
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters k."""
+        return self._graph.k
+
+    @property
+    def counts(self) -> NDArray[np.float64]:
+        """(k,) weight n_l of every cluster."""
+        return self._graph.clusters("n")
+
+    @property
+    def n_events(self) -> float:
+        """Total weight, the number of events when every weight is 1."""
+        return self._graph.total
+
+    @property
+    def n_prototypes(self) -> int:
+        """Number of prototypes that have won.
+
+        Arrays over prototypes have a row for every number from 0 to the highest, so they are
+        longer when numbers are left out.
+        """
+        return self._graph.n_prototypes
+
+    @property
+    def owners(self) -> list[Hashable]:
+        """The label of every prototype 0, 1, ..., P - 1; None for a number that has not won."""
+        labels = [None, *self.labels]
+        return [labels[column] for column in self._graph.prototypes("owner").tolist()]
+
+    @property
+    def prototype_counts(self) -> NDArray[np.float64]:
+        """(P,) weight of the events that each prototype won."""
+        return self._graph.prototypes("m")
+
+    @property
+    def cadj(self) -> NDArray[np.float64]:
+        """(P, P) CADJ, dense: 8 P^2 bytes, 800 MB for 10,000 prototypes; see `edges`."""
+        P = len(self._graph.prototypes("owner"))
+        winner, runner_up, cadj = self.edges()
+        matrix = np.zeros((P, P))
+        matrix[winner, runner_up] = cadj
+        return matrix
+
+    @property
+    def conn(self) -> NDArray[np.float64]:
+        """(P, P) CONN = CADJ + CADJ^T, dense like `cadj`."""
+        matrix = self.cadj
+        return matrix + matrix.T
+
+    def edges(self) -> Edges:
+        """CADJ without its zeros: (winner, runner_up, cadj), sorted by winner and runner-up."""
+        return self._graph.edges()
+
+    # -- how it changes --------------------------------------------------------------------
+
+    def update(
+        self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
+    ) -> None:
+        """Count one sample.
+
+        Parameters
+        ----------
+        winner : int
+            Number of the prototype that won, from 0. One not seen before joins the cluster.
+        runner_up : int or None
+            The best of the other prototypes; it has won before. None (or -1) as long as the
+            winner is the only prototype.
+        label : hashable
+            The cluster of the sample, which is the cluster of the winner.
+        weight : float, default 1.0
+            Weight 2 is the same as two such samples; 0 counts nothing.
+        """
+        p, q = as_event(winner, runner_up)
+        if weight.__class__ is not float or weight != 1.0:
+            weight = as_weight(weight)
+        try:
+            column = self._labels.columns[label]
+        except (KeyError, TypeError):
+            column = self._labels.find(label)
+        graph, count = self._graph, kernel("update_graph")
+        reason = count(graph.meta, p, q, column, weight)
+        if reason == L.NO_ROOM:
+            graph.reserve(p, column)
+            reason = count(graph.meta, p, q, column, weight)
+        if reason:
+            owner = int(graph.prototypes("owner")[p]) if reason == L.OTHER_OWNER else 0
+            self._refuse(reason, p, q, owner, label)
+        if column == graph.k > len(self._labels):
+            self._labels.remember([plain(label)])
+
+    def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
+        """Count samples in order and read the index after every one of them.
+
+        Parameters
+        ----------
+        winners : array-like of shape (n, 2)
+            Numbers of the winner and the runner-up of each sample, -1 for no runner-up.
+        labels : sequence of length n
+            The cluster of each sample.
+        weights : array-like of length n, optional
+            1 for every sample by default.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The index after each event.
+        """
+        events = as_winners(winners)
+        names = as_label_array(labels, len(events))
+        w = as_weights(weights, len(events))
+        counted = w > 0.0
+        columns = np.empty(len(events), dtype=np.int64)
+        columns[counted], new = self._labels.encode(names[counted])
+        self._labels.remember(new)
+        try:
+            columns[~counted] = self._labels.encode(names[~counted])[0]
+            self._graph.reserve(int(events[:, 0].max()), len(self._labels))
+            self._check(events, columns, w, names)
+            return self._count(events, columns, w)
+        finally:
+            # After a refusal, or an interrupt, some new labels have not been reached.
+            self._labels.forget_after(self._graph.k)
+
+    def _count(
+        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        out = np.empty(len(events))
+        done = 0
+        while done < len(events):
+            self._graph.reserve(0, 0)
+            done = kernel("update_graph_many")(self._graph.meta, events, columns, w, done, out)
+        return out
+
+    # -- what it refuses -------------------------------------------------------------------
+
+    def _check(
+        self,
+        events: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        w: NDArray[np.float64],
+        names: NDArray[Any],
+    ) -> None:
+        check = kernel("check_events", "update_graph_many")
+        r, reason, owner = check(self._graph.meta, events, columns, w)
+        if reason:
+            p, q = events[r].tolist()
+            self._refuse(reason, p, q, owner, names[r], f"event {r}: ")
+
+    def _refuse(self, reason: int, p: int, q: int, owner: int, label: Any, where: str = "") -> None:
+        if reason == L.OTHER_OWNER:
+            raise ValueError(
+                f"{where}prototype {p} belongs to cluster {self.labels[owner - 1]!r}, got label "
+                f"{plain(label)!r}; a prototype belongs to one cluster, give the new cluster "
+                "prototypes of its own"
+            )
+        if reason == L.RUNNER_UP_MISSING:
+            raise ValueError(
+                f"{where}expected a runner-up for prototype {p}, got none, although there are "
+                "other prototypes; give the best of them"
+            )
+        raise ValueError(
+            f"{where}prototype {q} is given as runner-up to {p}, but has not won yet, so its "
+            "cluster is unknown; the runner-up is the best prototype among those that have won"
+        )

@@ -1,0 +1,99 @@
+"""Winners and runners-up that callers hand in, checked; nothing is changed on refusal."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Prototypes are numbered up to here; their table has a row for every number.
+LARGEST_NUMBER = 10_000_000
+
+#: Runner-up as long as there is only one prototype.
+NO_RUNNER_UP = -1
+
+
+def as_winners(winners: Any) -> NDArray[np.int64]:
+    """Winners and runners-up as a C-contiguous (n, 2) array of int64, n at least 1."""
+    if isinstance(winners, np.ma.MaskedArray) and np.ma.is_masked(winners):
+        raise ValueError(f"expected winners without masked entries; {_HINT}")
+    try:
+        array = np.asarray(winners)
+    except ValueError as error:
+        raise ValueError(f"expected winners as an (n, 2) array ({error}); {_HINT}") from None
+    if array.size == 0:
+        raise ValueError("expected at least one event, got none")
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(
+            f"expected winners as an (n, 2) array (winner, runner-up), got shape {array.shape}"
+        )
+    if array.dtype.kind not in "iu":
+        raise TypeError(
+            f"expected winners to hold integers, got dtype {array.dtype}; convert them with "
+            f"astype(int) if they are whole numbers, and {_HINT}"
+        )
+    _check_numbers(array)
+    return np.ascontiguousarray(array, dtype=np.int64)
+
+
+_HINT = f"write {NO_RUNNER_UP} where there is no runner-up"
+
+
+def _check_numbers(array: NDArray[Any]) -> None:
+    """Refuse the first event with a number out of range, or a winner that is its runner-up."""
+    winner, runner_up = array[:, 0], array[:, 1]
+    bad = (winner < 0) | (winner > LARGEST_NUMBER) | (winner == runner_up)
+    bad |= (runner_up < NO_RUNNER_UP) | (runner_up > LARGEST_NUMBER)
+    if bad.any():
+        event = int(np.argmax(bad))
+        _check_event(int(winner[event]), int(runner_up[event]), f"event {event}: ")
+
+
+def as_event(winner: Any, runner_up: Any) -> tuple[int, int]:
+    """Winner and runner-up of one event; None becomes -1."""
+    if runner_up is None:
+        runner_up = NO_RUNNER_UP
+    if (
+        (winner.__class__ is int and runner_up.__class__ is int)
+        and (0 <= winner <= LARGEST_NUMBER and NO_RUNNER_UP <= runner_up <= LARGEST_NUMBER)
+        and winner != runner_up
+    ):
+        return winner, runner_up
+    event = _as_int(winner, "winner"), _as_int(runner_up, "runner_up")
+    _check_event(*event)
+    return event
+
+
+def _as_int(value: Any, name: str) -> int:
+    if not isinstance(value, (bool, np.bool_)):
+        try:
+            return operator.index(value)
+        except TypeError:
+            pass
+    raise TypeError(
+        f"expected {name} to be a prototype's number, got {type(value).__name__}: {value!r}"
+    )
+
+
+def _check_event(winner: int, runner_up: int, where: str = "") -> None:
+    if winner < 0:
+        raise ValueError(
+            f"{where}expected a winner from 0 on, got {winner}; every event has a winner"
+        )
+    if runner_up < NO_RUNNER_UP:
+        raise ValueError(
+            f"{where}expected a runner-up from 0 on, got {runner_up}; "
+            f"{NO_RUNNER_UP} says that there is none"
+        )
+    if max(winner, runner_up) > LARGEST_NUMBER:
+        raise ValueError(
+            f"{where}expected prototypes to be numbered up to {LARGEST_NUMBER}, "
+            f"got {max(winner, runner_up)}; number them 0, 1, 2, ..."
+        )
+    if winner == runner_up:
+        raise ValueError(
+            f"{where}prototype {winner} is given as winner and as runner-up; "
+            "the runner-up is the best of the others"
+        )

@@ -1,0 +1,26 @@
+"""Count one event."""
+
+from __future__ import annotations
+
+from numba import types
+
+from icvi.kernels import graph_layout as L
+from icvi.kernels.compiling import INTEGERS, compiled
+from icvi.kernels.events import absorb_event, conn_index, has_room, refusal
+
+
+@compiled(types.int64(INTEGERS, types.int64, types.int64, types.int64, types.float64))
+def update_graph(meta, p, q, c, w):
+    """Count one event, or say why not and change nothing; weight 0 is only checked."""
+    if p >= meta[L.SIZE + L.PROTOTYPES] or c >= meta[L.SIZE + L.CLUSTERS] or not has_room(meta):
+        return L.NO_ROOM
+    reason = refusal(meta, p, q, c, meta[L.P])
+    if reason == L.FINE and w != 0.0:
+        absorb_event(meta, p, q, c, w)
+    return reason
+
+
+@compiled(types.UniTuple(types.float64, 3)(INTEGERS))
+def read_graph(meta):
+    """The index, Intra and Inter."""
+    return conn_index(meta)
