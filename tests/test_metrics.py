@@ -41,7 +41,7 @@ PARAMETERS = [
 
 
 def test_there_is_a_function_for_every_index_of_the_catalogue():
-    assert metrics.__all__ == sorted(INDEX_OF)
+    assert metrics.__all__ == sorted([*INDEX_OF, "conn_index_score"])
     assert {*INDEX_OF.values()} == {*NAMES}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,9 @@ from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
 from icvi.prototype_graph import Edges, PrototypeGraph, kernel
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 class Connectivity:
@@ -191,6 +194,20 @@ class Connectivity:
     def edges(self) -> Edges:
         """CADJ without its zeros: (winner, runner_up, cadj), sorted by winner and runner-up."""
         return self._graph.edges()
+
+    def plot(self, prototypes: Any, **options: Any) -> Figure:
+        """CONNvis: the prototypes and the connections between them. Needs matplotlib.
+
+        Parameters
+        ----------
+        prototypes : array-like of shape (P, d)
+            Where the prototypes are.
+        **options
+            See `icvi.connvis.plot_connvis`.
+        """
+        from icvi.connvis import plot_connvis
+
+        return plot_connvis(prototypes, self, **options)
 
     # -- how it changes --------------------------------------------------------------------
 

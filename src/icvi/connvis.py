@@ -71,12 +71,14 @@ def plot_connvis(
     axes = figure.subplots()
     if X is not None:
         dots = plane(np.asarray(X, dtype=float))
-        axes.scatter(*dots.T, s=3, color="#d9d9d9", linewidths=0, zorder=0, rasterized=True)
+        axes.scatter(
+            dots[:, 0], dots[:, 1], s=3, color="#d9d9d9", linewidths=0, zorder=0, rasterized=True
+        )
     at = plane(prototypes[: len(owners)])
     _draw_connections(axes, at, connectivity, owners)
     _draw_prototypes(axes, at, owners, connectivity.labels)
     _frame(axes, plane)
-    _legend(axes, connectivity)
+    _legend(figure, connectivity)
     return figure
 
 
@@ -108,7 +110,8 @@ def _connections(
     winner, runner_up, count = connectivity.edges()
     pairs = np.sort(np.stack([winner, runner_up], axis=1), axis=1)
     pairs, where = np.unique(pairs, axis=0, return_inverse=True)
-    conn = np.bincount(where.ravel(), weights=count, minlength=len(pairs))
+    conn = np.zeros(len(pairs))
+    np.add.at(conn, where.ravel(), count)
     ends = np.concatenate([pairs[:, 0], pairs[:, 1]])
     strength = np.concatenate([conn, conn])
     order = np.lexsort((-strength, ends))
@@ -155,16 +158,27 @@ def _draw_prototypes(
 ) -> None:
     from matplotlib.patheffects import withStroke
 
+    middle = at.mean(axis=0)
     for number, label in enumerate(labels):
         mine = np.array([owner == label for owner in owners])
         shape = _SHAPES[number // len(_COLOURS) % len(_SHAPES)]
         colour = _COLOURS[number % len(_COLOURS)]
         axes.scatter(
-            *at[mine].T, s=34, c=colour, marker=shape, edgecolors="white", linewidths=0.7, zorder=3
+            at[mine, 0],
+            at[mine, 1],
+            s=34 if len(owners) < 40 else 16,
+            c=colour,
+            marker=shape,
+            edgecolors="white",
+            linewidths=0.5,
+            zorder=3,
         )
+        where, outwards = _outer_end(at[mine], middle)
         axes.annotate(
             str(label),
-            at[mine].mean(axis=0),
+            where,
+            xytext=(10.0 * outwards[0], 10.0 * outwards[1]),
+            textcoords="offset points",
             ha="center",
             va="center",
             fontsize=9,
@@ -175,43 +189,46 @@ def _draw_prototypes(
         )
 
 
+def _outer_end(
+    points: NDArray[np.float64], middle: NDArray[np.float64]
+) -> tuple[tuple[float, float], NDArray[np.float64]]:
+    """The point of a cluster farthest from the middle of all, and the direction to there."""
+    direction = points.mean(axis=0) - middle
+    length = float(np.linalg.norm(direction))
+    direction = direction / length if length > 0.0 else np.array([0.0, 1.0])
+    x, y = points[np.argmax(points @ direction)]
+    return (float(x), float(y)), direction
+
+
 def _frame(axes: Axes, plane: _Plane) -> None:
     axes.autoscale_view()
     axes.margins(0.05)
-    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_aspect("equal", adjustable="box")
     axes.set_xlabel(plane.names[0], fontsize=9)
     axes.set_ylabel(plane.names[1], fontsize=9)
     axes.tick_params(labelsize=7)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _legend(axes: Axes, connectivity: Connectivity) -> None:
+def _legend(figure: Figure, connectivity: Connectivity) -> None:
     from matplotlib.lines import Line2D
 
     _, conn, _ = _connections(connectivity)
     if len(conn) == 0:
         return
     largest = float(conn.max())
-    steps = sorted({1.0, float(round(largest / 8)) or 1.0, largest})
-    handles = [
-        Line2D([], [], color=_INSIDE[0], linewidth=float(_widths(np.array([c]), largest)[0]))
-        for c in steps
+    lines = [
+        (f"CONN = {c:g}", _INSIDE[0], float(_widths(np.array([c]), largest)[0]))
+        for c in sorted({1.0, max(1.0, round(largest / 4)), largest})
     ]
-    names = [f"CONN = {c:g}" for c in steps]
-    for shade, rank in ((_INSIDE[0], "inside, rank 1"), (_INSIDE[2], "inside, rank 3")):
-        handles.append(Line2D([], [], color=shade, linewidth=2.5))
-        names.append(rank)
-    for shade, rank in ((_ACROSS[0], "across, rank 1"), (_ACROSS[2], "across, rank 3")):
-        handles.append(Line2D([], [], color=shade, linewidth=2.5))
-        names.append(rank)
-    axes.legend(
-        handles,
-        names,
-        fontsize=7,
+    for words, shades in (("inside", _INSIDE), ("across", _ACROSS)):
+        lines += [(f"{words}, rank {rank}", shades[rank - 1], 2.5) for rank in (1, 2, 3)]
+    figure.legend(
+        [Line2D([], [], color=colour, linewidth=width) for _, colour, width in lines],
+        [name for name, _, _ in lines],
+        loc="outside upper center",
+        ncols=3,
+        fontsize=7.5,
         frameon=False,
-        ncols=len(names),
-        loc="lower center",
-        bbox_to_anchor=(0.5, 1.0),
-        handlelength=1.6,
-        columnspacing=1.1,
+        handlelength=2.2,
     )

@@ -60,7 +60,7 @@ def conn_index_score(
     `icvi.indices.conn_index`, and `icvi.batch.conn_index` for the batch definition.
 
     >>> conn_index_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
-    0.5
+    0.4375
     """
     index = Conn(convention, border)
     return streamed(X, labels, [index], sample_weight, quantizer={"rho": rho})[index.name]

@@ -11,6 +11,7 @@ from icvi.art.estimator import ArtEstimator, ClusterMixin
 from icvi.art.module import Module, run
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.inputs import as_label_array
 from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.fuzzy_smart import learn_hierarchy
 
@@ -142,9 +143,30 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         """
         X = self._look(X)
         labels = self._rank(self._clusters, X, self.rho_b, _NO_OWNERS)[:, 0].copy()
-        if not return_winners:
-            return labels
-        return labels, self._rank(self._prototypes, X, self.rho_a, labels)
+        return (labels, self.winners(X, labels)) if return_winners else labels
+
+    def winners(self, X: Any, labels: Any) -> NDArray[np.int64]:
+        """Winners and runner-ups of labelled samples, nothing learnt.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        labels : sequence of length n
+            The cluster of each sample; the winner is one of its prototypes.
+
+        Returns
+        -------
+        ndarray of shape (n, 2)
+        """
+        X = self._look(X)
+        owners = as_label_array(labels, len(X)).astype(np.int64)
+        unknown = (owners < 0) | (owners >= self.n_clusters_)
+        if unknown.any():
+            raise ValueError(
+                f"expected labels from 0 to {self.n_clusters_ - 1}, got {owners[unknown][0]}"
+            )
+        return self._rank(self._prototypes, X, self.rho_a, owners)
 
     @property
     def prototypes_(self) -> NDArray[np.float64]:

@@ -91,6 +91,54 @@ def conn_index(
     return intra * (1.0 - float(_largest_inter(events, toolbox, border).mean()))
 
 
+def conn_index_score(
+    X: Any,
+    labels: Any,
+    quantizer: Any,
+    *,
+    convention: Convention = "paper",
+    border: Border = "CONN",
+) -> float:
+    """Conn_Index of samples with the prototypes that a clusterer has now.
+
+    Winners and runners-up of all samples are found anew, nothing is learnt; a stream counts
+    those of the time when each sample came.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_samples, n_features)
+        Samples.
+    labels : sequence of n_samples hashables, or None
+        The cluster of each sample. None asks the clusterer: ``quantizer.predict(X)``, for
+        `FuzzySMART`.
+    quantizer : FuzzySMART or Quantizer
+        Fitted; or any object with ``winners(X, labels)`` and ``cluster_of_prototype_``.
+    convention, border
+        As in `conn_index`.
+
+    Returns
+    -------
+    float
+        A number in [0, 1]; larger is better. 0 for a single cluster.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> X = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]]
+    >>> s = icvi.FuzzySMART(rho_a=0.9, rho_b=0.7).fit(X)
+    >>> icvi.batch.conn_index_score(X, s.labels_, s)
+    1.0
+    """
+    labels = quantizer.predict(X) if labels is None else labels
+    return conn_index(
+        quantizer.winners(X, labels),
+        labels,
+        owners=quantizer.cluster_of_prototype_,
+        convention=convention,
+        border=border,
+    )
+
+
 def _intra(e: Counted, toolbox: bool) -> Array:
     """Intra(l): CADJ inside l over the samples of l."""
     k, own = len(e.n), e.owner[e.i]

@@ -31,6 +31,10 @@ class ConnIndex(Index):
     convention: Convention = "paper"
     border: Border = "CONN"
 
+    def __call__(self, state: Connectivity) -> float:  # type: ignore[override]
+        """Read the index from the connections of prototypes."""
+        return state.value
+
 
 def _value(connectivity: Connectivity) -> float:
     return connectivity.value
