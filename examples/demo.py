@@ -1,8 +1,9 @@
-"""Three labellings of one stream, watched sample by sample.
+"""One stream, clustered online with three vigilances, watched sample by sample.
 
-Six clusters arrive one after the other. The stream is labelled correctly, with two clusters
-taken as one, and with one cluster taken as two; every index of the paper is read after every
-sample. Prints the final readings and draws the curves.
+Six clusters arrive one after the other. Fuzzy SMART clusters them as they come: with a vigilance
+that finds them, with one so low that clusters are taken together, with one so high that they
+are split. The paper's ten indices are read after every sample. Prints the final readings and draws
+the curves.
 
     python examples/demo.py [picture.png]
 """
@@ -21,6 +22,7 @@ from icvi.plotting import plot_traces
 
 CENTERS = np.array([[0.2, 0.2], [0.5, 0.8], [0.8, 0.3], [0.15, 0.65], [0.5, 0.42], [0.85, 0.72]])
 SIZE, WIDTH = 150, 0.035
+VIGILANCE = {"correct": 0.7, "under": 0.5, "over": 0.8}
 
 
 def make_stream(seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
@@ -30,26 +32,27 @@ def make_stream(seed: int = 7) -> tuple[np.ndarray, np.ndarray]:
     return CENTERS[truth] + WIDTH * rng.standard_normal((truth.size, 2)), truth
 
 
-def make_labellings(X: np.ndarray, truth: np.ndarray) -> dict[str, np.ndarray]:
-    """Correct; clusters 1 and 3 as one; cluster 2 cut in two at its middle."""
-    under = np.where(truth == 3, 1, truth)
-    over = np.where((truth == 2) & (X[:, 0] > CENTERS[2, 0]), len(CENTERS), truth)
-    return {"correct": truth, "under": under, "over": over}
+def watch(X: np.ndarray, rho_b: float) -> tuple[icvi.Tracker, icvi.Trace]:
+    """Cluster the stream online and read every index after every sample."""
+    smart = icvi.FuzzySMART(rho_a=0.95, rho_b=rho_b).fit(X)
+    tracker = icvi.Tracker(["paper", "Conn"])
+    trace = tracker.update_many(X, smart.labels_, winners=smart.winners_)
+    return tracker, trace
 
 
 def verdict(index: icvi.Index, final: dict[str, float]) -> str:
-    """The labelling that the index rates best."""
+    """The partition that the index rates best."""
     best = max if index.direction == "max" else min
     return best(final, key=lambda title: final[title])
 
 
 def make_table(trackers: dict[str, icvi.Tracker]) -> Table:
-    """Final readings; an arrow says whether a labelling is rated better or worse."""
+    """Final readings; an arrow says whether a partition is rated better or worse."""
     table = Table(title="Final readings", title_justify="left")
     table.add_column("index")
     table.add_column("better is")
-    for title in trackers:
-        table.add_column(title, justify="right")
+    for title, tracker in trackers.items():
+        table.add_column(f"{title}\n{tracker.n_clusters} clusters", justify="right")
     table.add_column("prefers")
     for index in next(iter(trackers.values())).indices:
         final = {title: tracker[index] for title, tracker in trackers.items()}
@@ -64,7 +67,7 @@ def make_table(trackers: dict[str, icvi.Tracker]) -> Table:
 
 
 def cell(index: icvi.Index, final: dict[str, float], title: str) -> str:
-    """A reading, with an arrow against the correct labelling."""
+    """A reading, with an arrow against the correct partition."""
     value, reference = final[title], final["correct"]
     if title == "correct":
         return f"{value:.4g}  "
@@ -75,19 +78,18 @@ def cell(index: icvi.Index, final: dict[str, float], title: str) -> str:
 def main() -> None:
     """Run the demo."""
     picture = Path(sys.argv[1] if len(sys.argv) > 1 else "demo.png")
-    X, truth = make_stream()
+    X, _ = make_stream()
     trackers, traces = {}, {}
-    for title, labels in make_labellings(X, truth).items():
-        trackers[title] = icvi.Tracker("paper")
-        traces[title] = trackers[title].update_many(X, labels)
+    for title, rho_b in VIGILANCE.items():
+        trackers[title], traces[title] = watch(X, rho_b)
     console = Console()
     console.print(make_table(trackers))
-    console.print("▲ rated better than the correct labelling, ▼ rated worse")
+    console.print("▲ rated better than the correct partition, ▼ rated worse")
     plot_traces(
         {
-            "correct": traces["correct"],
-            "under-partitioned": traces["under"],
-            "over-partitioned": traces["over"],
+            f"correct (vigilance {VIGILANCE['correct']})": traces["correct"],
+            f"under-partitioned ({VIGILANCE['under']})": traces["under"],
+            f"over-partitioned ({VIGILANCE['over']})": traces["over"],
         },
         changes=[SIZE * i for i in range(1, len(CENTERS))],
     ).savefig(picture)
