@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.conventions import Border, Convention, check_form
-from icvi.events import as_event, as_winners
+from icvi.events import as_event, as_winners, refusal
 from icvi.inputs import as_label_array, as_weight, as_weights
-from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
-from icvi.prototype_graph import Edges, PrototypeGraph, kernel
+from icvi.prototype_graph import Edges, PrototypeGraph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -104,17 +103,17 @@ class Connectivity:
     @property
     def value(self) -> float:
         """The Conn_Index; nan before the first event."""
-        return self._read()[0]
+        return self._graph.read()[0]
 
     @property
     def intra(self) -> float:
         """Intra, the mean share of samples whose runner-up is in their own cluster."""
-        return self._read()[1]
+        return self._graph.read()[1]
 
     @property
     def inter(self) -> float:
         """Inter, the mean over clusters of the strongest connection to another one."""
-        return self._read()[2]
+        return self._graph.read()[2]
 
     def why(self) -> str | None:
         """None, or the reason why the index is undefined: ``"empty"``."""
@@ -129,10 +128,6 @@ class Connectivity:
     def inter_matrix(self) -> NDArray[np.float64]:
         """(k, k) Inter(l, m); a large entry says that l and m should be one cluster."""
         return self._graph.inter()
-
-    def _read(self) -> tuple[float, float, float]:
-        value, intra, inter = kernel("read_graph", "update_graph")(self._graph.meta)
-        return value, intra, inter
 
     # -- what it holds ---------------------------------------------------------------------
 
@@ -235,15 +230,11 @@ class Connectivity:
             column = self._labels.columns[label]
         except (KeyError, TypeError):
             column = self._labels.find(label)
-        graph, count = self._graph, kernel("update_graph")
-        reason = count(graph.meta, p, q, column, weight)
-        if reason == L.NO_ROOM:
-            graph.reserve(p, column)
-            reason = count(graph.meta, p, q, column, weight)
+        reason = self._graph.count(p, q, column, weight)
         if reason:
-            owner = int(graph.prototypes("owner")[p]) if reason == L.OTHER_OWNER else 0
-            self._refuse(reason, p, q, owner, label)
-        if column == graph.k > len(self._labels):
+            owner = self.owners[p] if p < len(self.owners) else None
+            raise ValueError(refusal(reason, p, q, owner, plain(label)))
+        if column == self._graph.k > len(self._labels):
             self._labels.remember([plain(label)])
 
     def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
@@ -273,50 +264,12 @@ class Connectivity:
         try:
             columns[~counted] = self._labels.encode(names[~counted])[0]
             self._graph.reserve(int(events[:, 0].max()), len(self._labels))
-            self._check(events, columns, w, names)
-            return self._count(events, columns, w)
+            r, reason, owner = self._graph.first_refusal(events, columns, w)
+            if reason:
+                (p, q), known = events[r].tolist(), [None, *self.labels]
+                message = refusal(reason, p, q, known[owner], plain(names[r]))
+                raise ValueError(f"event {r}: {message}")
+            return self._graph.count_many(events, columns, w)
         finally:
             # After a refusal, or an interrupt, some new labels have not been reached.
             self._labels.forget_after(self._graph.k)
-
-    def _count(
-        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        out = np.empty(len(events))
-        done = 0
-        while done < len(events):
-            self._graph.reserve(0, 0)
-            done = kernel("update_graph_many")(self._graph.meta, events, columns, w, done, out)
-        return out
-
-    # -- what it refuses -------------------------------------------------------------------
-
-    def _check(
-        self,
-        events: NDArray[np.int64],
-        columns: NDArray[np.int64],
-        w: NDArray[np.float64],
-        names: NDArray[Any],
-    ) -> None:
-        check = kernel("check_events", "update_graph_many")
-        r, reason, owner = check(self._graph.meta, events, columns, w)
-        if reason:
-            p, q = events[r].tolist()
-            self._refuse(reason, p, q, owner, names[r], f"event {r}: ")
-
-    def _refuse(self, reason: int, p: int, q: int, owner: int, label: Any, where: str = "") -> None:
-        if reason == L.OTHER_OWNER:
-            raise ValueError(
-                f"{where}prototype {p} belongs to cluster {self.labels[owner - 1]!r}, got label "
-                f"{plain(label)!r}; a prototype belongs to one cluster, give the new cluster "
-                "prototypes of its own"
-            )
-        if reason == L.RUNNER_UP_MISSING:
-            raise ValueError(
-                f"{where}expected a runner-up for prototype {p}, got none, although there are "
-                "other prototypes; give the best of them"
-            )
-        raise ValueError(
-            f"{where}prototype {q} is given as runner-up to {p}, but has not won yet, so its "
-            "cluster is unknown; the runner-up is the best prototype among those that have won"
-        )

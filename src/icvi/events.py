@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icvi.kernels import graph_layout as L
 
 #: Prototypes are numbered up to here; their table has a row for every number.
 LARGEST_NUMBER = 10_000_000
@@ -97,3 +100,21 @@ def _check_event(winner: int, runner_up: int, where: str = "") -> None:
             f"{where}prototype {winner} is given as winner and as runner-up; "
             "the runner-up is the best of the others"
         )
+
+
+def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> str:
+    """What to tell the user about winner p and runner-up q, for a reason that kernels gave."""
+    if reason == L.OTHER_OWNER:
+        return (
+            f"prototype {p} belongs to cluster {owner!r}, got label {label!r}; "
+            "a prototype belongs to one cluster, give the new cluster prototypes of its own"
+        )
+    if reason == L.RUNNER_UP_MISSING:
+        return (
+            f"expected a runner-up for prototype {p}, got none, although there are other "
+            "prototypes; give the best of them"
+        )
+    return (
+        f"prototype {q} is given as runner-up to {p}, but has not won yet, so its cluster is "
+        "unknown; the runner-up is the best prototype among those that have won"
+    )

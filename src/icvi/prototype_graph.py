@@ -74,7 +74,43 @@ class PrototypeGraph:
         new[: len(old)] = old
         return new
 
+    # -- how it changes --------------------------------------------------------------------
+
+    def count(self, p: int, q: int, column: int, w: float) -> int:
+        """Count one event, or say why not."""
+        update = kernel("update_graph")
+        reason: int = update(self.meta, p, q, column, w)
+        if reason == L.NO_ROOM:
+            self.reserve(p, column)
+            reason = update(self.meta, p, q, column, w)
+        return reason
+
+    def first_refusal(
+        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
+    ) -> tuple[int, int, int]:
+        """Which event cannot be counted, why, and the column that owns its winner (0: none)."""
+        event, reason, owner = kernel("check_events", "update_graph_many")(
+            self.meta, events, columns, w
+        )
+        return event, reason, owner
+
+    def count_many(
+        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Count events that were checked; the index after each."""
+        out = np.empty(len(events))
+        done = 0
+        while done < len(events):
+            self.reserve(0, 0)
+            done = kernel("update_graph_many")(self.meta, events, columns, w, done, out)
+        return out
+
     # -- how it looks ----------------------------------------------------------------------
+
+    def read(self) -> tuple[float, float, float]:
+        """The index, Intra and Inter."""
+        value, intra, inter = kernel("read_graph", "update_graph")(self.meta)
+        return value, intra, inter
 
     @property
     def k(self) -> int:

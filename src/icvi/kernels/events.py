@@ -13,7 +13,7 @@ from icvi.kernels.undefined import EMPTY
 def refusal(meta, p, q, c, seen):
     """Why the event cannot be; ``seen`` prototypes exist. Owners on trial are negative."""
     owner = abs(prototype(meta, p).owner)
-    if owner not in (0, c):
+    if owner != 0 and owner != c:
         return L.OTHER_OWNER
     if q < 0:
         return L.RUNNER_UP_MISSING if seen > (owner != 0) else L.FINE
