@@ -62,8 +62,9 @@ def conn_index(
               V_{lm} = \{i \in l : CONN(i, j) > 0 \text{ for some } j \in m\}
 
     With border "CADJ" it is CADJ that decides about V. A cluster with a single prototype has
-    Intra(l) = 1. The order of the samples plays no part; in a stream it does, as the first
-    samples meet few prototypes.
+    Intra(l) = 1. The k clusters are those with samples; prototypes of others still count as
+    neighbours. The order of the samples plays no part; in a stream it does, as the first samples
+    meet few prototypes.
 
     References
     ----------
@@ -145,7 +146,7 @@ def _intra(e: Counted, toolbox: bool) -> Array:
     inside = _sums(own, np.where(own == e.owner[e.j], e.cadj, 0.0), k)
     if toolbox:
         return inside / np.maximum(_sums(own, e.cadj, k), 1.0)
-    single = np.bincount(e.owner[e.owner >= 0], minlength=k) == 1
+    single = np.bincount(e.owner[e.owner >= 0], minlength=k)[:k] == 1
     return np.where(single, 1.0, inside / e.n)
 
 
@@ -169,7 +170,7 @@ def _largest_inter(e: Counted, toolbox: bool, border: Border) -> Array:
 def _border(e: Counted, border: Border) -> tuple[Integers, Integers, Array]:
     """All i in V_lm, sorted, with m and the sum of CONN(i, j) over j in m."""
     k, own, other = len(e.n), e.owner[e.i], e.owner[e.j]
-    out = own != other
+    out = (own != other) & (other < k)  # a cluster without samples is none of the k
     sent, received = (e.i * k + other)[out], (e.j * k + own)[out]
     contacts, at = np.unique(np.concatenate([sent, received]), return_inverse=True)
     c = _sums(at, np.tile(e.cadj[out], 2), len(contacts))

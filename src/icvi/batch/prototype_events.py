@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from icvi.events import as_winners
 from icvi.inputs import as_label_array
-from icvi.labels import Labels
+from icvi.labels import Labels, plain
 
 
 class Counted(NamedTuple):
@@ -21,7 +21,8 @@ class Counted(NamedTuple):
     i: NDArray[np.int64]
     j: NDArray[np.int64]
     cadj: NDArray[np.float64]
-    #: (P,) the cluster of each prototype, -1 for a number that is not used
+    #: (P,) the cluster of each prototype, -1 for a number that is not used; k and above for
+    #: clusters without samples
     owner: NDArray[np.int64]
     #: (k,) how many samples each cluster has
     n: NDArray[np.int64]
@@ -51,12 +52,10 @@ def _given(owners: Any, known: Labels, least: int) -> NDArray[np.int64]:
     owner = np.full(max(least, len(given)), -1, dtype=np.int64)
     for i, label in enumerate(given):
         if label is not None:
-            owner[i] = known.find(label) - 1
-            if owner[i] == len(known):
-                raise ValueError(
-                    f"no sample is in cluster {label!r}, the owner of prototype {i}; "
-                    "leave clusters without samples out of owners"
-                )
+            column = known.find(label)
+            if column > len(known):
+                known.remember([plain(label)])
+            owner[i] = column - 1
     return owner
 
 
