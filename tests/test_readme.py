@@ -19,7 +19,7 @@ README = (ROOT / "README.md").read_text()
 STAND_INS = {
     "make test": ["make", "--dry-run", "test"],
     "make bench": ["make", "--dry-run", "bench"],
-    "pip install .": f"{sys.executable} -m pip install --quiet --dry-run --no-deps .".split(),
+    'pip install ".[all]"': f"{sys.executable} -m pip install -q --dry-run --no-deps .[all]".split(),
 }
 
 
@@ -37,12 +37,13 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
     scope: dict[str, object] = {"__name__": "readme"}
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), scope)
-    assert (tmp_path / "curves.png").stat().st_size > 10_000
+    for picture in ("curves.png", "connvis.png"):
+        assert (tmp_path / picture).stat().st_size > 10_000
     assert "nan k<2" in capsys.readouterr().out
 
 
 def test_the_commands_are_the_ones_tested():
-    assert {"make demo", "make test", "make bench", "pip install ."} == set(commands())
+    assert {"make demo", "make test", "make bench", 'pip install ".[all]"'} == set(commands())
 
 
 @pytest.mark.parametrize("command", sorted(set(commands())))
