@@ -442,6 +442,10 @@ def test_copies_go_on_alone(rho_b):
     assert not hasattr(clone(m), "map_")
 
 
+def test_passes_may_be_given_as_a_whole_float():
+    assert FuzzyARTMAP(max_iter=3.0).fit([[0.0], [1.0]], [0, 1]).n_iter_ == 2
+
+
 def test_inputs_are_not_kept():
     X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
     m = FuzzyARTMAP().fit(X, y)
@@ -468,6 +472,7 @@ def test_frames_and_series_are_taken():
         m = FuzzyARTMAP(max_iter=5).fit(X, y).partial_fit(X, y)
         assert m.predict(X).tolist() == ["u", "v", "u"]
         assert m.feature_names_in_.tolist() == ["a", "b"]
+        assert m.update([2.0, 1.0], "u") == m.apply(X)[2]
 
 
 def test_without_scikit_learn_it_says_what_to_install():

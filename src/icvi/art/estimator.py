@@ -45,9 +45,12 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             self._start(samples)
         return samples
 
-    def _go_on(self, X: Any) -> NDArray[np.float64]:
-        """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
-        if "_scaling" in self.__dict__ and self._is_plain(X):
+    def _go_on(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
+        """A chunk of a partial fit, checked; the first one starts with nothing learnt.
+
+        One sample, unlike a chunk, is not expected to name its features.
+        """
+        if "_scaling" in self.__dict__ and self._is_plain(X, named=named):
             self._check_parameters()
             self._scaling.check(X, self.out_of_bounds)
             return X  # type: ignore[no-any-return]
@@ -83,7 +86,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
         checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
         return np.ascontiguousarray(checked)
 
-    def _is_plain(self, X: Any) -> bool:
+    def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
         return (
             X.__class__ is np.ndarray
@@ -92,7 +95,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             and X.shape[1] == self._scaling.d
             and X.shape[0] > 0
             and X.flags.c_contiguous
-            and "feature_names_in_" not in self.__dict__
+            and not (named and "feature_names_in_" in self.__dict__)
         )
 
     # -- parameters ------------------------------------------------------------------------

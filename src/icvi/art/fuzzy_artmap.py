@@ -144,7 +144,7 @@ class FuzzyARTMAP(SupervisedArt):
             Label of each sample, or, with ``rho_b``, a number or a vector of m numbers.
         """
         X, y = self._begin_pairs(X, y)
-        for epoch in range(self.max_iter):
+        for epoch in range(int(self.max_iter)):
             before = self._changes
             self._learn(X, y)
             self.n_iter_ = epoch + 1
@@ -170,7 +170,7 @@ class FuzzyARTMAP(SupervisedArt):
 
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
-        pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None)
+        pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None, named=False)
         return int(self._learn(*pairs)[0])
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -77,11 +77,11 @@ class SupervisedArt(ArtEstimator):
             return X, self._first_targets(y, len(X), None)
 
     def _go_on_with_pairs(
-        self, X: Any, y: Any, classes: Any
+        self, X: Any, y: Any, classes: Any, *, named: bool = True
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
         if "_targets" in self.__dict__:
-            X = self._go_on(X)
+            X = self._go_on(X, named=named)
             return X, self._more_targets(y, len(X), classes)
         with self._untouched_on_refusal():
             X = self._go_on(X)
