@@ -20,6 +20,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Conn": "icvi.indices",
     "FuzzyART": "icvi.art.fuzzy_art",
+    "FuzzyARTMAP": "icvi.art.fuzzy_artmap",
     "FuzzySMART": "icvi.art.fuzzy_smart",
     "Connectivity": "icvi.connectivity",
     "I": "icvi.indices",
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  submodules that are public
     import icvi.metrics as metrics  # noqa: F401
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
+    from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
     from icvi.art.quantizer import Quantizer as Quantizer
     from icvi.connectivity import Connectivity as Connectivity

@@ -10,18 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.options import check_choice, check_learning
-from icvi.art.scaling import Scaling, check_out_of_bounds
+from icvi.art.scaling import Scaling, check_first, check_out_of_bounds
+from icvi.art.scikit import BaseEstimator, check_is_fitted, validate_data
+from icvi.art.scikit import ClusterMixin as ClusterMixin
 from icvi.inputs import as_sample
-
-try:
-    from sklearn.base import BaseEstimator
-    from sklearn.base import ClusterMixin as ClusterMixin
-    from sklearn.utils.validation import check_is_fitted, validate_data
-except ImportError as error:
-    raise ImportError(
-        "FuzzyART, FuzzyARTMAP, FuzzySMART and Quantizer are scikit-learn estimators and need "
-        "scikit-learn 1.6 or later; install it with: pip install 'icvi[art]'"
-    ) from error
 
 _FLOAT = np.dtype(np.float64)
 
@@ -53,9 +45,12 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             self._start(samples)
         return samples
 
-    def _go_on(self, X: Any) -> NDArray[np.float64]:
-        """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
-        if "_scaling" in self.__dict__ and self._is_plain(X):
+    def _go_on(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
+        """A chunk of a partial fit, checked; the first one starts with nothing learnt.
+
+        One sample, unlike a chunk, is not expected to name its features.
+        """
+        if "_scaling" in self.__dict__ and self._is_plain(X, named=named):
             self._check_parameters()
             self._scaling.check(X, self.out_of_bounds)
             return X  # type: ignore[no-any-return]
@@ -64,11 +59,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             begins = "_scaling" not in self.__dict__
             samples = self._checked(X, reset=begins)
             if begins:
-                if self.bounds is None and len(samples) == 1:
-                    raise ValueError(
-                        "one sample gives no bounds to scale by; set bounds=(low, high), or "
-                        "start with a larger chunk"
-                    )
+                check_first(len(samples), self.bounds)
                 self._start(samples)
             else:
                 self._scaling.check(samples, self.out_of_bounds)
@@ -88,19 +79,14 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
         return as_sample(x, self._scaling.d if started else None).reshape(1, -1)
 
     def _start(self, X: NDArray[np.float64]) -> None:
-        if self.bounds is None:
-            scaling = Scaling.learnt(X)
-        else:
-            scaling = Scaling.given(self.bounds, X.shape[1])
-            scaling.check(X, self.out_of_bounds)
-        self._scaling = scaling
-        self._forget(scaling)
+        self._scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
+        self._forget(self._scaling)
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
         return np.ascontiguousarray(checked)
 
-    def _is_plain(self, X: Any) -> bool:
+    def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
         return (
             X.__class__ is np.ndarray
@@ -109,7 +95,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             and X.shape[1] == self._scaling.d
             and X.shape[0] > 0
             and X.flags.c_contiguous
-            and "feature_names_in_" not in self.__dict__
+            and not (named and "feature_names_in_" in self.__dict__)
         )
 
     # -- parameters ------------------------------------------------------------------------

@@ -19,30 +19,47 @@ class Scaling:
     A feature whose bounds are equal is constant: it becomes 0, and 1 for samples above it.
     """
 
-    def __init__(self, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
-        self.low, self.high = low, high
+    def __init__(
+        self, low: NDArray[np.float64], high: NDArray[np.float64], name: str = "bounds"
+    ) -> None:
+        self.low, self.high, self.name = low, high, name
         self._smallest = np.full(low.size, -LARGEST)
         self._largest = np.full(low.size, LARGEST)
 
     @classmethod
-    def learnt(cls, X: NDArray[np.float64]) -> Scaling:
-        """Bounds of the samples given."""
-        as_samples(X)
-        return cls(X.min(axis=0), X.max(axis=0))
+    def of(
+        cls,
+        X: NDArray[np.float64],
+        bounds: Any,
+        out_of_bounds: OutOfBounds,
+        name: str = "bounds",
+    ) -> Scaling:
+        """The bounds given, which hold for X, or, where they are None, those of X."""
+        if bounds is None:
+            return cls.learnt(X, name)
+        scaling = cls.given(bounds, X.shape[1], name)
+        scaling.check(X, out_of_bounds)
+        return scaling
 
     @classmethod
-    def given(cls, bounds: Any, d: int) -> Scaling:
+    def learnt(cls, X: NDArray[np.float64], name: str = "bounds") -> Scaling:
+        """Bounds of the samples given."""
+        as_samples(X)
+        return cls(X.min(axis=0), X.max(axis=0), name)
+
+    @classmethod
+    def given(cls, bounds: Any, d: int, name: str = "bounds") -> Scaling:
         """``(low, high)``, each a number or one number per feature."""
         try:
             low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d) for b in bounds)
         except (TypeError, ValueError):
             raise ValueError(
-                f"expected bounds=(low, high), each a number or {d} numbers, one per feature, "
+                f"expected {name}=(low, high), each a number or {d} numbers, one per feature, "
                 f"got {bounds!r}"
             ) from None
         if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
-            raise ValueError(f"expected finite bounds with low <= high, got {bounds!r}")
-        return cls(low.copy(), high.copy())
+            raise ValueError(f"expected finite {name} with low <= high, got {bounds!r}")
+        return cls(low.copy(), high.copy(), name)
 
     @property
     def d(self) -> int:
@@ -59,7 +76,7 @@ class Scaling:
             sample, feature = divmod(position, self.d)
             raise ValueError(
                 f"sample {sample}, feature {feature} is {X[sample, feature]:g}, out of the "
-                f"bounds [{self.low[feature]:g}, {self.high[feature]:g}]; widen bounds, or "
+                f"bounds [{self.low[feature]:g}, {self.high[feature]:g}]; widen {self.name}, or "
                 f"use out_of_bounds='clip'"
             )
 
@@ -72,6 +89,15 @@ class Scaling:
         """(k, d) middles of the boxes."""
         corners = self.boxes(weights)
         return 0.5 * (corners[:, 0] + corners[:, 1])
+
+
+def check_first(n: int, bounds: Any, name: str = "bounds") -> None:
+    """Refuse to learn bounds from the first sample of a stream alone."""
+    if bounds is None and n == 1:
+        raise ValueError(
+            f"one sample gives no bounds to scale by; set {name}=(low, high), or start with a "
+            f"larger chunk"
+        )
 
 
 def check_out_of_bounds(value: Any) -> None:

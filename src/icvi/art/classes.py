@@ -1,0 +1,122 @@
+"""Class labels as the targets of fuzzy ARTMAP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.scaling import OutOfBounds
+from icvi.art.scikit import (
+    assert_all_finite,
+    check_classification_targets,
+    column_or_1d,
+    unique_labels,
+)
+from icvi.art.targets import check_given, check_length
+from icvi.labels import plain
+
+_INTEGER = np.dtype(np.int64)
+_NUMBERS = "biuf"
+
+
+class Classes:
+    """Labels, numbered in order of joining; none can join where the classes were given."""
+
+    labelled = True
+    changes = 0
+
+    def __init__(self, classes: Any = None) -> None:
+        self._closed = classes is not None
+        self._number(_distinct(classes) if self._closed else np.empty(0, dtype=np.int64))
+
+    @property
+    def answers(self) -> NDArray[Any]:
+        """The label of each number."""
+        return self._joined
+
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """Where the label of each number is among the sorted."""
+        return np.argsort(self._order)
+
+    def check_classes(self, classes: Any) -> None:
+        """Refuse classes that are not those before."""
+        if not np.array_equal(_distinct(classes), self.sorted):
+            raise ValueError(
+                f"expected classes={self.sorted.tolist()} as before, got {classes!r}; they need "
+                f"not be given after the first call"
+            )
+
+    def checked(self, y: Any, n: int, out_of_bounds: OutOfBounds) -> NDArray[Any]:
+        """Labels of n samples, refused where they cannot be learnt."""
+        if _is_plain(y) and y.size == n and self._find(y) is not None:
+            return y  # type: ignore[no-any-return]
+        labels = _as_labels(y)
+        check_length(labels, n)
+        self._check_kind(labels)
+        if self._closed and self._find(labels) is None:
+            unknown = np.setdiff1d(labels, self.sorted)[0]
+            raise ValueError(
+                f"label {plain(unknown)!r} is not among the classes given first, "
+                f"{self.sorted.tolist()}"
+            )
+        return labels
+
+    def learn(
+        self, y: NDArray[Any], rho: float | None, alpha: float, beta: float
+    ) -> NDArray[np.int64]:
+        """Numbers of labels, checked before; new ones join."""
+        numbers = self._find(y)
+        if numbers is None:
+            new = np.setdiff1d(y, self.sorted)
+            self._number(np.concatenate([self._joined, new]) if self.sorted.size else new)
+            numbers = self._order[self.sorted.searchsorted(y)]
+        return numbers
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _number(self, joined: NDArray[Any]) -> None:
+        self._joined = joined
+        self._order = np.argsort(joined)
+        self.sorted = joined[self._order]
+        # Kept, because making an array takes longer than learning a sample.
+        self._alone = {label: np.array([i]) for i, label in enumerate(joined.tolist())}
+
+    def _find(self, y: NDArray[Any]) -> NDArray[np.int64] | None:
+        """Numbers of labels; None where one is not known."""
+        if y.size == 1:
+            return self._alone.get(y.item())
+        if self.sorted.size == 0:
+            return None
+        positions = self.sorted.searchsorted(y)
+        known = self.sorted.take(positions, mode="clip") == y
+        return self._order[positions] if known.all() else None
+
+    def _check_kind(self, labels: NDArray[Any]) -> None:
+        numeric = labels.dtype.kind in _NUMBERS
+        if self.sorted.size and numeric != (self.sorted.dtype.kind in _NUMBERS):
+            raise ValueError(
+                f"expected labels like the classes before, {self.sorted.tolist()}, got "
+                f"{plain(labels[0])!r}; numbers and strings cannot be mixed"
+            )
+
+
+def _is_plain(y: Any) -> bool:
+    """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
+    return y.__class__ is np.ndarray and y.dtype is _INTEGER and y.ndim == 1
+
+
+def _distinct(classes: Any) -> NDArray[Any]:
+    labels: NDArray[Any] = unique_labels(column_or_1d(classes))
+    return labels
+
+
+def _as_labels(y: Any) -> NDArray[Any]:
+    """Labels in one dimension, as scikit-learn takes them."""
+    check_given(y)
+    labels: NDArray[Any] = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    return labels

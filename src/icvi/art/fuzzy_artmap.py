@@ -1,0 +1,256 @@
+"""Fuzzy ARTMAP: online classification by boxes that grow until they would err."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.module import Module, run
+from icvi.art.options import check_epochs, check_vigilance
+from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.art.supervised import SupervisedArt
+from icvi.kernels.fuzzy_art import rank_categories
+from icvi.kernels.fuzzy_artmap import learn_map
+
+_NO_OWNERS = np.empty(0, dtype=np.int64)
+
+
+class FuzzyARTMAP(SupervisedArt):
+    r"""Fuzzy adaptive resonance theory with a map: a classifier that is truly online.
+
+    Module A puts samples into categories as `FuzzyART` does; each category maps to one class,
+    many may map to the same. Where the best category maps to another class, its match becomes
+    the vigilance to exceed and the search goes on (match tracking); where none is left, the
+    sample founds a category. So vigilance rises where classes are hard to tell apart only.
+
+    With ``rho_b`` the targets are numbers or vectors: a module B puts them into categories,
+    and these take the place of the classes.
+
+    Parameters
+    ----------
+    rho : float, default 0.0
+        Baseline vigilance of module A, 0 to 1. At 0 categories are as large as the classes
+        allow.
+    alpha : float, default 0.001
+        Choice parameter, above 0; small values prefer the tightest category.
+    beta : float, default 1.0
+        Learning rate, above 0, up to 1 (fast learning).
+    rho_b : float, optional
+        Vigilance of module B, 0 to 1: the larger, the finer it tells targets apart. None by
+        default: y holds labels of classes (simplified fuzzy ARTMAP).
+    max_iter : int, default 1
+        Passes over the data in `fit`; it stops earlier when a pass changes no weight.
+    bounds : tuple (low, high), optional
+        What becomes 0 and 1, each a number or one per feature. Learnt by default: from all
+        of `fit`'s samples, or from the first chunk that `partial_fit` gets.
+    bounds_y : tuple (low, high), optional
+        The same for targets that are vectors.
+    out_of_bounds : {"clip", "error"}, default "clip"
+        Samples and vectors outside the bounds are taken as on the border, or refused.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Labels of the classes, sorted; without ``rho_b`` only.
+    map_ : ndarray of shape (k,)
+        What each category maps to: a place in ``classes_``, or a category of module B.
+    weights_ : ndarray of shape (k, 2d)
+        Complement coded weights of module A.
+    weights_b_ : ndarray
+        Those of module B; with ``rho_b`` only.
+    boxes_ : ndarray of shape (k, 2, d)
+        Lower and upper corners of the categories, in units of the data.
+    n_categories_ : int
+        Number of categories k of module A.
+    n_iter_ : int
+        Passes that the last `fit` took.
+
+    Notes
+    -----
+    With :math:`I = (x, 1 - x)`, :math:`|\cdot|` the sum of entries and :math:`K` the target,
+    the search visits categories by falling choice, the first one before others that tie:
+
+    .. math::
+
+        T_j = \frac{|I \wedge w_j|}{\alpha + |w_j|}, \qquad
+        |I \wedge w_j| \ge \rho |I|, \qquad
+        \mathrm{map}(j) \ne K \Rightarrow \rho |I| \text{ rises to just above }
+        |I \wedge w_j|, \qquad
+        w_j \leftarrow (1 - \beta) w_j + \beta (I \wedge w_j)
+
+    The raised vigilance lasts for one sample. Only the category that the search ends with
+    learns. Under fast learning, once a pass changes no weight, every sample of `fit` is
+    predicted to be of its own class. Equal samples of different classes prevent that: each
+    time they are learnt, those of all classes but one found one more category.
+
+    Module B sees each target before module A sees the sample, and learns in any case.
+
+    References
+    ----------
+    .. [1] G. A. Carpenter, S. Grossberg, N. Markuzon, J. H. Reynolds, D. B. Rosen, "Fuzzy
+       ARTMAP: A neural network architecture for incremental supervised learning of analog
+       multidimensional maps", IEEE Transactions on Neural Networks 3(5), 1992.
+    .. [2] T. Kasuba, "Simplified fuzzy ARTMAP", AI Expert 8(11), 1993.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> m = icvi.FuzzyARTMAP(bounds=(0.0, 1.0))
+    >>> m.fit([[0.1, 0.1], [0.2, 0.3], [0.9, 0.8]], ["low", "low", "high"]).predict([[0.7, 0.9]])
+    array(['high'], dtype='<U4')
+    >>> m.update([0.15, 0.2], "odd")  # founds a category inside that of "low"
+    2
+    >>> m.classes_[m.map_].tolist()
+    ['low', 'high', 'odd']
+
+    Targets that are numbers:
+
+    >>> r = icvi.FuzzyARTMAP(rho_b=0.9).fit([[0.0], [1.0], [2.0]], [10.0, 30.0, 20.0])
+    >>> r.predict([[0.9], [2.5]]).tolist()
+    [30.0, 20.0]
+    """
+
+    def __init__(
+        self,
+        rho: float = 0.0,
+        alpha: float = 1e-3,
+        beta: float = 1.0,
+        *,
+        rho_b: float | None = None,
+        max_iter: int = 1,
+        bounds: Any = None,
+        bounds_y: Any = None,
+        out_of_bounds: OutOfBounds = "clip",
+    ) -> None:
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.rho_b = rho_b
+        self.max_iter = max_iter
+        self.bounds = bounds
+        self.bounds_y = bounds_y
+        self.out_of_bounds = out_of_bounds
+
+    def fit(self, X: Any, y: Any) -> FuzzyARTMAP:
+        """Forget everything, then learn all samples in order.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        y : array-like of shape (n,) or (n, m)
+            Label of each sample, or, with ``rho_b``, a number or a vector of m numbers.
+        """
+        X, y = self._begin_pairs(X, y)
+        for epoch in range(int(self.max_iter)):
+            before = self._changes
+            self._learn(X, y)
+            self.n_iter_ = epoch + 1
+            if self._changes == before:
+                break
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> FuzzyARTMAP:
+        """Learn more samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        y : array-like of shape (n,) or (n, m)
+            As in `fit`.
+        classes : array-like, optional
+            Labels of all classes, at the first call; other labels are refused from then on.
+            Where it is left out, labels join as they appear.
+        """
+        self._learn(*self._go_on_with_pairs(X, y, classes))
+        return self
+
+    def update(self, x: Any, y: Any) -> int:
+        """Learn one sample and its target; its category in module A."""
+        pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None, named=False)
+        return int(self._learn(*pairs)[0])
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Targets of samples, nothing learnt.
+
+        That of the category which `apply` returns: its label, or, with ``rho_b``, the middle
+        of the box that it maps to.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        """
+        winners = self.apply(X)
+        return self._targets.answers[self._module.owners[winners]]
+
+    def apply(self, X: Any) -> NDArray[np.int64]:
+        """Categories of samples in module A, nothing learnt.
+
+        The highest choice of those that pass the baseline vigilance, or, where none does, of all.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        """
+        X = self._look(X)
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        m, s = self._module, self._scaling
+        rank_categories(m.W, m.k, X, s.low, s.high, self.rho, self.alpha, _NO_OWNERS, winners)
+        return winners[:, 0]
+
+    @property
+    def map_(self) -> NDArray[np.int64]:
+        """(k,) place in ``classes_``, or category of module B, of each category."""
+        return self._targets.places[self._module.owners]
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """(k, 2d) complement coded weights of module A."""
+        return self._module.weights
+
+    @property
+    def boxes_(self) -> NDArray[np.float64]:
+        """(k, 2, d) corners of the categories, in units of the data."""
+        return self._scaling.boxes(self._module.weights)
+
+    @property
+    def n_categories_(self) -> int:
+        """Number of categories of module A."""
+        return self._module.k
+
+    # -- inside ----------------------------------------------------------------------------
+
+    _checked_names = ("rho", "alpha", "beta", "rho_b", "max_iter", "out_of_bounds")
+
+    def _check_vigilance(self) -> None:
+        check_vigilance("rho", self.rho)
+        if self.rho_b is not None:
+            check_vigilance("rho_b", self.rho_b)
+        check_epochs(self.max_iter)
+
+    def _forget(self, scaling: Scaling) -> None:
+        self._module = Module(scaling.d)
+
+    @property
+    def _changes(self) -> int:
+        return self._module.changes + self._targets.changes
+
+    def _learn(self, X: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.int64]:
+        """Learn samples and targets, checked before; categories in module A."""
+        m, s = self._module, self._scaling
+        targets = self._targets.learn(y, self.rho_b, self.alpha, self.beta)
+        categories = np.empty(len(X), dtype=np.int64)
+        run(
+            lambda start: learn_map(
+                *(m.W, m.counters, X, targets, s.low, s.high),
+                *(self.rho, self.alpha, self.beta, start, categories),
+            ),
+            len(X),
+            m,
+        )
+        return categories

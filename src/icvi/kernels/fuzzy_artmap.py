@@ -1,0 +1,70 @@
+"""Fuzzy ARTMAP: module A learns samples, each with the target that its category must map to."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels.compiling import CUBE, INTEGERS, SAMPLE, SAMPLES, compiled, kernel
+from icvi.kernels.minima import LANES
+from icvi.kernels.resonance import (
+    CATEGORIES,
+    EXTRA_ROWS,
+    OWNER,
+    code,
+    coded_size,
+    found,
+    learn,
+    resonant,
+)
+
+_REAL = types.float64
+_WHOLE = types.int64
+
+
+@kernel
+def match(W, I, j):
+    """|min(I, w)| of category j, to the bit as in a search."""
+    block, lane = j // LANES, j % LANES
+    total = 0.0
+    for t in range(W.shape[1] - EXTRA_ROWS):
+        total += min(I[t], W[block, t, lane])
+    return total
+
+
+@kernel
+def tracked(W, I, k, need, alpha, target):
+    """The category that match tracking arrives at, which maps to the target; -1 if none.
+
+    A winner that maps elsewhere raises the need to just above its own match. Those that would
+    have come before it cannot pass then, so every search may start anew.
+    """
+    rows = W.shape[1] - EXTRA_ROWS
+    j = resonant(W, I, k, need, alpha)
+    while j >= 0 and W[j // LANES, rows + OWNER, j % LANES] != target:
+        need = np.nextafter(match(W, I, j), np.inf)
+        j = resonant(W, I, k, need, alpha)
+    return j
+
+
+@compiled(
+    _WHOLE(
+        *(CUBE, INTEGERS, SAMPLES, INTEGERS, SAMPLE, SAMPLE),
+        *(_REAL, _REAL, _REAL, _WHOLE, INTEGERS),
+    )
+)
+def learn_map(W, counters, X, targets, low, high, rho, alpha, beta, start, categories):
+    """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(start, n):
+        code(X, i, low, high, I)
+        j = tracked(W, I, counters[CATEGORIES], rho * d, alpha, targets[i])
+        if j >= 0:
+            learn(W, I, j, beta, counters)
+        elif counters[CATEGORIES] < W.shape[0] * LANES:
+            j = found(W, I, targets[i], counters)
+        else:
+            return i
+        categories[i] = j
+    return n
