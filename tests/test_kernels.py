@@ -29,7 +29,7 @@ def run_plant(G, tree, J, k, leaves, log):
 @numba.njit
 def run_move(Q, X, order):
     for n in range(order.size):
-        move(Q, 0, X, order[n], 1.0, n + 1.0)
+        move(Q, 0, X, order[n], 1.0, n + 1.0, X.shape[1])
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

@@ -15,7 +15,7 @@ import numpy as np
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import largest, smallest
-from icvi.kernels.view import arrays
+from icvi.kernels.view import array
 
 
 @kernel
@@ -109,12 +109,13 @@ def refresh_family(A, C, kind, sign, J, k, d):
 
 
 @step
-def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
-    A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     for q in range(m[L.STALE]):
-        J = int(C[L.QUEUE, q])
+        J = np.int64(C[L.QUEUE, q])
         distances(A, J, k, d, C[L.DISTANCE])
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):

@@ -15,11 +15,11 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.covariance import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.lanes import LANES, subtract_products
+from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.sums import total
 from icvi.kernels.trees import log_total, plant
-from icvi.kernels.view import arrays
+from icvi.kernels.view import array
 
 _LN_2 = math.log(2.0)
 _LN_2PI = math.log(2.0 * math.pi)
@@ -95,9 +95,11 @@ def refresh_pairs(G, J, k, d, want, columns):
 
 
 @step
-def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
-    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
     end = (k + LANES) // LANES * LANES
     for q in range(m[L.STALE]):
