@@ -115,8 +115,12 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
     return decorate
 
 
-def step(function: Callable[..., Any], *, cached: bool = True, fastmath: Any = FUSED) -> Any:
+def step(
+    function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
+) -> Any:
     """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
+    if function is None:
+        return lambda function: step(function, cached=cached, fastmath=fastmath)
     if cached:
         function.__qualname__ += f"_{source_key()}"
     with announced():

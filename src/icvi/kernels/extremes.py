@@ -14,7 +14,7 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.sums import largest, smallest
+from icvi.kernels.sums import extreme
 from icvi.kernels.view import array
 
 
@@ -122,7 +122,7 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
                 sign = 1.0 if f % 2 == 0 else -1.0
                 refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d)
     if want & L.WANT_NEAREST:
-        C[L.NEAREST, 0] = smallest(C[L.NEAREST], k)
+        C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
     if want & L.WANT_FARTHEST:
-        C[L.FARTHEST, 0] = largest(C[L.FARTHEST], k)
+        C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
     return 0.0

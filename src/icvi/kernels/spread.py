@@ -19,7 +19,7 @@ from icvi.kernels.sums import square_gap, total
 from icvi.kernels.view import array
 
 
-@kernel(fastmath=False)
+@kernel(inline="always")
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
@@ -32,7 +32,8 @@ def follow(Q, last, J, sign, d):
         Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
 
-@step
+# Rounding matters: nothing may be fused or moved.
+@step(fastmath=False)
 def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Let the sum follow the centroids that moved, then take beta_T."""
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))

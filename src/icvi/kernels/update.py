@@ -11,7 +11,9 @@ from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
 from icvi.kernels.view import array, doubles
 
 
-@compiled(types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64), fastmath=False)
+@compiled(
+    types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64), fastmath=False
+)
 def update(meta, x, J, w, limit):
     """Add one sample; refuse it, changing nothing, when an entry is nan or beyond the limit."""
     for t in range(x.size):

@@ -10,7 +10,6 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
