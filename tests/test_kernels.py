@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ numba = pytest.importorskip("numba")
 from icvi.kernels import layout as L  # noqa: E402
 from icvi.kernels.absorb import move  # noqa: E402
 from icvi.kernels.lanes import LANES, subtract_products  # noqa: E402
+from icvi.kernels.logarithms import add_logarithms  # noqa: E402
 from icvi.kernels.trees import plant  # noqa: E402
 
 
@@ -23,13 +25,16 @@ def run_subtract(G, out, a, b, count, scale, end):
 # Kernels have no way in from Python of their own.
 @numba.njit
 def run_plant(G, tree, J, k, leaves, log):
-    plant(G, tree, J, k, leaves, log)
+    if log:
+        plant(G, tree, J, k, leaves, add_logarithms)
+    else:
+        plant(G, tree, J, k, leaves, operator.add)
 
 
 @numba.njit
 def run_move(Q, X, order):
     for n in range(order.size):
-        move(Q, 0, X, order[n], 1.0, n + 1.0)
+        move(Q, 0, X, order[n], 1.0, n + 1.0, X.shape[1])
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])

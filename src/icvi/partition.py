@@ -206,7 +206,7 @@ class Partition:
             C[:, :held] = self.C
             Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
         self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
-        self.meta[L.D], self.meta[L.COLUMNS] = d, columns
+        self.meta[L.D], self.meta[L.ROWS], self.meta[L.COLUMNS] = d, len(A), columns
         self._write_addresses()
 
     def _write_addresses(self) -> None:

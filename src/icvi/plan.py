@@ -54,6 +54,10 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
         from icvi.kernels.gaussian import refresh_gaussian
 
         steps.extend((refresh_gaussian.address, group) for group in range(groups))
+        if want & L.WANT_LOG_CIP:
+            from icvi.kernels.logarithms import refresh_logarithms
+
+            steps.extend((refresh_logarithms.address, group) for group in range(groups))
     elif want & L.WANT_LOGDET:
         from icvi.kernels.covariance import refresh_covariance
 

@@ -32,7 +32,7 @@ _ASKS = {
     "logdet_T": L.WANT_SCATTER | L.WANT_LOGDET,
     "h_sum": L.WANT_SCATTER | L.WANT_H,
     "cip_sum": L.WANT_SCATTER | L.WANT_CIP,
-    "log_cip": L.WANT_SCATTER | L.WANT_LOG_CIP,
+    "log_cip": L.WANT_SCATTER | L.WANT_H | L.WANT_LOG_CIP,
 }
 
 

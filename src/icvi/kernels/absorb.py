@@ -27,18 +27,19 @@ def fma(typingctx, a, b, c):
 # a short loop.
 
 
-# Rounding matters here, so nothing may be fused or moved.
-@kernel(fastmath=False)
-def move(Q, J, X, r, w, n):
+# Rounding matters here: the loops that absorb samples are compiled so that nothing is fused
+# or moved but what is said.
+@kernel(inline="always")
+def move(Q, J, X, r, w, n, d):
     """Add w x, x = X[r], to the sum of a cluster and make sum / n its centroid, in two parts.
 
     ``n`` counts the new sample already. x minus the centroid before is left in Q[J, 4]. For
     samples of like size the sum is exact, so centroids do not depend on the order of the
     samples, and centroids that coincide have distance 0, not rounding.
     """
-    for t in range(X.shape[1]):
+    for t in range(d):
         Q[J, 4, t] = (X[r, t] - Q[J, 2, t]) - Q[J, 3, t]
-    for t in range(X.shape[1]):
+    for t in range(d):
         # TwoProduct and TwoSum: what the high part rounds away goes to the low part.
         p = w * X[r, t]
         high = Q[J, 0, t]
@@ -64,19 +65,19 @@ def add(A, Q, J, X, r, w, d, scatter):
     n = A[L.N, J]
     A[L.N, J] = n + w
     gain = w * n / (n + w)
-    move(Q, J, X, r, w, n + w)
+    move(Q, J, X, r, w, n + w, d)
     squares = 0.0
     for t in range(d):
         A[L.V + t, J] = Q[J, 2, t]
         A[L.V + d + t, J] = Q[J, 3, t]
-        squares += Q[J, 4, t] * Q[J, 4, t]
-    A[L.CP, J] += gain * squares
+        squares = fma(Q[J, 4, t], Q[J, 4, t], squares)
+    A[L.CP, J] = fma(gain, squares, A[L.CP, J])
     if scatter:
         q = L.V + 2 * d
         for i in range(d):
             scaled = gain * Q[J, 4, i]
             for j in range(i + 1):
-                A[q, J] += scaled * Q[J, 4, j]
+                A[q, J] = fma(scaled, Q[J, 4, j], A[q, J])
                 q += 1
 
 

@@ -12,12 +12,11 @@ factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
 from __future__ import annotations
 
 import numpy as np
-from numba import carray
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import dot, square_gap
-from icvi.kernels.view import arrays
+from icvi.kernels.view import array
 
 
 @kernel
@@ -34,13 +33,14 @@ def separations(A, C, k, d):
 
 
 @step
-def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """B, and sep_i where it is asked for or needed."""
-    A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     if m[L.STALE] == 0:
         return 0.0
-    Q = carray(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
+    Q = array(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:

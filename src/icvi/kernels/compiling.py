@@ -103,21 +103,25 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return numba.njit(function, error_model="numpy", nogil=True, **options)
 
 
-def compiled(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that Python calls, now, or take it from the disk cache."""
 
     def decorate(function: Callable[..., Any]) -> Any:
         function.__qualname__ += f"_{source_key()}"
         with announced():
             return numba.njit(
-                signature, error_model="numpy", nogil=True, cache=True, fastmath=FUSED
+                signature, error_model="numpy", nogil=True, cache=True, fastmath=fastmath
             )(function)
 
     return decorate
 
 
-def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
+def step(
+    function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
+) -> Any:
     """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
+    if function is None:
+        return lambda function: step(function, cached=cached, fastmath=fastmath)
     if cached:
         function.__qualname__ += f"_{source_key()}"
     with announced():
@@ -125,7 +129,7 @@ def step(function: Callable[..., Any], *, cached: bool = True) -> Any:
             STEP,
             nopython=True,
             error_model="numpy",
-            fastmath=FUSED,
+            fastmath=fastmath,
             cache=cached,
             no_rewrites=cached,
         )(function)

@@ -11,36 +11,8 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.view import arrays
-
-EPSILON = 2.0**-52
-_TINY, _HUGE = 1e-100, 1e100
-
-
-@kernel
-def covariance_scale(n):
-    """1 / (n - 1). One sample has no spread to scale; less than its weight, no estimate."""
-    if n > 1.0:
-        return 1.0 / (n - 1.0)
-    return 0.0 if n == 1.0 or n == 0.0 else math.nan  # 0: a column not in use
-
-
-@kernel
-def log_pivots(G, i, d):
-    """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
-    s, product = 0.0, 1.0
-    pivot = L.G_WORK
-    for c in range(d):
-        p = G[pivot, i]
-        if _TINY < p < _HUGE:
-            product *= p
-        else:
-            s += math.log(p)
-        if not _TINY < product < _HUGE:
-            s += math.log(product)
-            product = 1.0
-        pivot += c + 2
-    return s + math.log(product)
+from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
+from icvi.kernels.view import array
 
 
 @kernel
@@ -69,9 +41,11 @@ def log_determinant(A, G, J, d):
 
 
 @step
-def refresh_covariance(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_covariance(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Log-determinants of the clusters that changed and of all data."""
-    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     J = np.int64(0)
     for q in range(m[L.STALE] + 1):
         value = log_determinant(A, G, J, m[L.D])

@@ -14,8 +14,8 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.sums import largest, smallest
-from icvi.kernels.view import arrays
+from icvi.kernels.sums import extreme
+from icvi.kernels.view import array
 
 
 @kernel
@@ -109,19 +109,20 @@ def refresh_family(A, C, kind, sign, J, k, d):
 
 
 @step
-def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
-    A, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     for q in range(m[L.STALE]):
-        J = int(C[L.QUEUE, q])
+        J = np.int64(C[L.QUEUE, q])
         distances(A, J, k, d, C[L.DISTANCE])
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):
                 sign = 1.0 if f % 2 == 0 else -1.0
                 refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d)
     if want & L.WANT_NEAREST:
-        C[L.NEAREST, 0] = smallest(C[L.NEAREST], k)
+        C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
     if want & L.WANT_FARTHEST:
-        C[L.FARTHEST, 0] = largest(C[L.FARTHEST], k)
+        C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
     return 0.0

@@ -10,16 +10,17 @@ ln|Sigma_J|; column 0 carries the scatter of all data, for ln|Sigma_data|.
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel, step
-from icvi.kernels.covariance import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.lanes import LANES, subtract_products
+from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.sums import total
-from icvi.kernels.trees import log_total, plant
-from icvi.kernels.view import arrays
+from icvi.kernels.trees import plant
+from icvi.kernels.view import array
 
 _LN_2 = math.log(2.0)
 _LN_2PI = math.log(2.0 * math.pi)
@@ -35,6 +36,7 @@ def covariances(A, G, J, end, d):
     scale_J = covariance_scale(A[L.N, J])
     for i in range(end):
         G[L.G_SCALE, i] = covariance_scale(A[L.N, i])
+        G[L.G_QUADRATIC, i] = 0.0
     q = 0
     for r in range(d):
         for c in range(r + 1):
@@ -50,12 +52,11 @@ def covariances(A, G, J, end, d):
 def factorise(A, G, J, end, d):
     """Cholesky factors of Sigma_i + Sigma_J for i < end.
 
+    v_i - v_J is row d of the triangle, so that it is solved for along with the factor.
     QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
     determinant. A pivot within rounding of zero makes both nan.
     """
     covariances(A, G, J, end, d)
-    for i in range(end):
-        G[L.G_QUADRATIC, i] = 0.0
     z = L.G_WORK + d * (d + 1) // 2
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
@@ -64,40 +65,41 @@ def factorise(A, G, J, end, d):
         for i in range(end):
             G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
             G[L.G_INVERSE, i] = d * EPSILON * G[pivot, i]
-        subtract_products(G, pivot, row_c, row_c, c, L.G_ONE, end)
-        for i in range(end):
-            p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
-            G[pivot, i] = p
-            G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
-        subtract_products(G, z + c, row_c, z, c, L.G_INVERSE, end)
+        row_r, scale = row_c, np.int64(L.G_ONE)
+        for r in range(c, d + 1):
+            subtract_products(G, row_r + c, row_r, row_c, c, scale, end)
+            if r == c:
+                for i in range(end):
+                    p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
+                    G[pivot, i] = p
+                    G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
+            row_r, scale = row_r + r + 1, np.int64(L.G_INVERSE)
         for i in range(end):
             G[L.G_QUADRATIC, i] += G[z + c, i] * G[z + c, i]
-        for r in range(c + 1, d):
-            row_r = L.G_WORK + r * (r + 1) // 2
-            subtract_products(G, row_r + c, row_r, row_c, c, L.G_INVERSE, end)
     for i in range(end):
         G[L.G_H, i] = log_pivots(G, i, d)
 
 
 @kernel(inline="always")
 def refresh_pairs(G, J, k, d, want, columns):
-    """Put h_iJ, exp(-h_iJ) and -h_iJ of all i into the trees that are wanted."""
+    """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
     tree = L.G_WORK + d * (d + 1) // 2 + d
     for i in range(1, k + 1):
         G[L.G_H, i] = 0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * _LN_2PI)
-    for kind in range(3):
+    for kind in range(2):
         if want & (L.WANT_H << kind):
             for i in range(1, k + 1):
-                h = G[L.G_H, i]
-                G[L.G_CIP, i] = h if kind == 0 else (math.exp(-h) if kind == 1 else -h)
-            plant(G, tree, J, k, columns, kind == 2)
+                G[L.G_CIP, i] = G[L.G_H, i] if kind == 0 else math.exp(-G[L.G_H, i])
+            plant(G, tree, J, k, columns, operator.add)
             tree += 2 * columns
 
 
 @step
-def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
-    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
     end = (k + LANES) // LANES * LANES
     for q in range(m[L.STALE]):
@@ -107,8 +109,8 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, p
         G[0, L.G_LOGDET_T] = G[L.G_H, 0]
         refresh_pairs(G, J, k, d, want, columns)
     root = L.G_WORK + d * (d + 1) // 2 + d + 1
-    for kind in range(3):
+    for kind in range(2):
         if want & (L.WANT_H << kind):
-            G[0, L.G_H_SUM + kind] = log_total(G, root, k) if kind == 2 else total(G[root], k)
+            G[0, L.G_H_SUM + kind] = total(G[root], k)
             root += 2 * columns
     return 0.0

@@ -25,20 +25,21 @@ COLUMNS = 2  #: columns of every arena, at least K + 1
 WANT = 3  #: which cached quantities readings need, a sum of the WANT_ bits below
 STALE = 4  #: how many clusters changed since the caches were refreshed
 SCATTER = 5  #: 1 when the arena carries scatter matrices
-G_ROWS = 6  #: rows of G
-STEPS = 7  #: rows of the plan
-PARAMETERS = 8  #: parameters of each step
-GROUPS = 9  #: arenas in G, one per delta
+ROWS = 6  #: rows of A
+G_ROWS = 7  #: rows of G
+STEPS = 8  #: rows of the plan
+PARAMETERS = 9  #: parameters of each step
+GROUPS = 10  #: arenas in G, one per delta
 # Addresses of arrays: Python calls with one array instead of eight, which takes most of the
 # time of a call. Whoever makes an array anew writes its address here.
-AT_A = 10
-AT_Q = 11
-AT_C = 12
-AT_G = 13
-AT_PLAN = 14
-AT_PARAMETERS = 15
-AT_OUT = 16
-META = 17
+AT_A = 11
+AT_Q = 12
+AT_C = 13
+AT_G = 14
+AT_PLAN = 15
+AT_PARAMETERS = 16
+AT_OUT = 17
+META = 18
 
 # A: the state
 N = 0

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, types
+from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import INTEGERS, compiled
 from icvi.kernels.readings import take_readings
-from icvi.kernels.view import doubles, integers, state_arrays
+from icvi.kernels.view import array, doubles, integers
 
 
 @compiled(types.void(INTEGERS))
 def read(meta):
     """Take all readings now."""
-    A, Q, C = state_arrays(meta)
-    G = carray(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], meta[L.COLUMNS]))
-    plan = carray(integers(meta[L.AT_PLAN]), (meta[L.STEPS], 3))
-    parameters = carray(doubles(meta[L.AT_PARAMETERS]), (meta[L.STEPS], meta[L.PARAMETERS]))
-    out = carray(doubles(meta[L.AT_OUT]), (1, meta[L.STEPS]))
+    columns, steps = meta[L.COLUMNS], meta[L.STEPS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, meta[L.D]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
+    plan = array(integers(meta[L.AT_PLAN]), (steps, 3))
+    parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
+    out = array(doubles(meta[L.AT_OUT]), (1, steps))
     take_readings(A, Q, C, G, meta, plan, parameters, out, np.int64(0))

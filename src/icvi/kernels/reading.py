@@ -14,15 +14,15 @@ import numba
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout
 from icvi.kernels.compiling import SUMS, step
-from icvi.kernels.view import FIELDS, arrays, settle
+from icvi.kernels.view import ARENAS, FIELDS, array, settle
 
 Needs = tuple[str, ...]
 
 _steps: dict[tuple[Callable[..., float], Needs], Any] = {}
 
 _ENTRY = """
-def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, p):
-    A, C, G, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, m, p):
+    {arenas}
     {body}
 """
 
@@ -47,8 +47,8 @@ def reading_address(reading: Callable[..., float], name: str, needs: Needs, *, o
 def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
     # Compiled as if it stood where the reading stands: Numba keeps its cache beside that file,
     # and looks at the source there.
-    body = _jitted(reading, fastmath=SUMS, forceinline=True)
-    return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)))
+    body = _jitted(reading, inline="always")
+    return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)), fastmath=SUMS)
 
 
 def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
@@ -69,21 +69,23 @@ def _entry(
     """The step around a reading: make the state from pointers, read, settle infinities."""
     count = 0 if template is _THEIRS else len(inspect.signature(reading).parameters) - 1
     name = f"read_{re.sub(r'[^0-9a-zA-Z_]', '_', reading.__name__)}"
+    fields = [FIELDS[field] for field in needs]
+    arenas = [f"{arena} = {made}" for arena, made in ARENAS.items() if f"{arena}[" in str(fields)]
     inner = template.format(
-        fields=", ".join(FIELDS[field] for field in needs),
+        fields=", ".join(fields),
         parameters="".join(f", p[{position}]" for position in range(count)),
     )
     scope: dict[str, Any] = {
         "L": layout,
         "State": namedtuple("State", needs),
-        "arrays": arrays,
+        "array": array,
         "nan": float("nan"),
         "reading": body,
         "settle": settle,
         "__name__": reading.__module__,
     }
     lines_before = "\n" * (reading.__code__.co_firstlineno - 2)
-    source = lines_before + _ENTRY.format(name=name, body=inner)
+    source = lines_before + _ENTRY.format(name=name, arenas="; ".join(arenas), body=inner)
     exec(compile(source, filename, "exec"), scope)
     return scope[name]
 

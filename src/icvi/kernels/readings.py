@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import call, kernel
 from icvi.kernels.sums import total
@@ -14,13 +16,13 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     var_i and W, which nearly every index reads, are brought up to date first.
     """
     for q in range(meta[L.STALE]):
-        J = int(C[L.QUEUE, q])
+        J = np.int64(C[L.QUEUE, q])
         C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
-    for p in range(plan.shape[0]):
+    for p in range(meta[L.STEPS]):
         value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
             out[row, plan[p, 2]] = value
     for q in range(meta[L.STALE]):
-        C[L.QUEUED, int(C[L.QUEUE, q])] = 0.0
+        C[L.QUEUED, np.int64(C[L.QUEUE, q])] = 0.0
     meta[L.STALE] = 0

@@ -11,16 +11,15 @@ is kept in two parts, and follows each centroid that moved.
 from __future__ import annotations
 
 import numpy as np
-from numba import carray
 
 from icvi.kernels import layout as L
 from icvi.kernels.absorb import fma
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import square_gap, total
-from icvi.kernels.view import arrays
+from icvi.kernels.view import array
 
 
-@kernel(fastmath=False)
+@kernel(inline="always")
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
@@ -33,12 +32,13 @@ def follow(Q, last, J, sign, d):
         Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
 
-@step
-def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, meta_pointer, parameters):
+# Rounding matters: nothing may be fused or moved.
+@step(fastmath=False)
+def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Let the sum follow the centroids that moved, then take beta_T."""
-    _, C, _, m = arrays(A_pointer, C_pointer, G_pointer, meta_pointer)
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, last = m[L.K], m[L.D], m[L.COLUMNS]
-    Q = carray(Q_pointer, (last + 1, L.SUMS, d))
+    Q = array(Q_pointer, (last + 1, L.SUMS, d))
     J = np.int64(0)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])

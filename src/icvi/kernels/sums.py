@@ -35,20 +35,11 @@ def square_gap(Q, J, place, d):
     return s
 
 
-# The two below never see nan; the flag only allows vector minima.
+# It never sees nan; the flag only allows vector minima.
 @kernel(fastmath=SUMS | {"nnan"})
-def smallest(row, k):
-    """Least of row[1..k]."""
+def extreme(row, k, sign):
+    """Least of row[1..k] where sign is 1, greatest where it is -1."""
     s = math.inf
     for i in range(1, k + 1):
-        s = min(s, row[i])
-    return s
-
-
-@kernel(fastmath=SUMS | {"nnan"})
-def largest(row, k):
-    """Greatest of row[1..k]."""
-    s = -math.inf
-    for i in range(1, k + 1):
-        s = max(s, row[i])
-    return s
+        s = sign * row[i] if sign * row[i] < s else s
+    return sign * s

@@ -7,28 +7,17 @@ huge leaves no rounding behind when it has become small.
 
 from __future__ import annotations
 
-import math
-
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 
 
-@kernel(inline="always")
-def join(a, b, log):
-    """A parent node: the sum of its children, or ln(exp a + exp b)."""
-    if not log:
-        return a + b
-    top = max(a, b)
-    return top if top == -math.inf else top + math.log(math.exp(a - top) + math.exp(b - top))
-
-
 @kernel
-def plant(G, tree, J, k, leaves, log):
+def plant(G, tree, J, k, leaves, join):
     """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
 
     A row is a node, a column a cluster. Node 1 is the root, the children of node m are 2m and
-    2m + 1, leaf j is node (leaves + j). Trees i < J change in one leaf each and are renewed
-    side by side, tree J in all its leaves.
+    2m + 1, leaf j is node (leaves + j); a node is the ``join`` of its children. Trees i < J
+    change in one leaf each and are renewed side by side, tree J in all its leaves.
     """
     node = leaves + J
     for i in range(1, J):
@@ -37,21 +26,9 @@ def plant(G, tree, J, k, leaves, log):
         node //= 2
         left = tree + 2 * node
         for i in range(1, J):
-            G[tree + node, i] = join(G[left, i], G[left + 1, i], log)
+            G[tree + node, i] = join(G[left, i], G[left + 1, i])
     for i in range(J + 1, k + 1):
         G[tree + leaves + i, J] = G[L.G_CIP, i]
     for node in range(leaves - 1, 0, -1):
         left = tree + 2 * node
-        G[tree + node, J] = join(G[left, J], G[left + 1, J], log)
-
-
-@kernel
-def log_total(G, row, k):
-    """Ln of the sum of exp(G[row, i]) over 1..k."""
-    top = -math.inf
-    for i in range(1, k + 1):
-        top = max(top, G[row, i])
-    s = 0.0
-    for i in range(1, k + 1):
-        s += math.exp(G[row, i] - top)
-    return top + math.log(s) if top > -math.inf else top
+        G[tree + node, J] = join(G[left, J], G[left + 1, J])

@@ -5,17 +5,23 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from icvi.kernels import layout as L
 from icvi.kernels.absorb import absorb
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
-from icvi.kernels.view import state_arrays
+from icvi.kernels.view import array, doubles
 
 
-@compiled(types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64))
+@compiled(
+    types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64), fastmath=False
+)
 def update(meta, x, J, w, limit):
     """Add one sample; refuse it, changing nothing, when an entry is nan or beyond the limit."""
     for t in range(x.size):
         if not abs(x[t]) <= limit:
             return False
-    A, Q, C = state_arrays(meta)
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, x.size))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import math
 
-from numba import carray, types
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
 
-from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
+
+#: How each arena is made from the pointer to it.
+ARENAS = {
+    "A": "array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))",
+    "C": "array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))",
+    "G": "array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))",
+}
 
 #: Where each field of `State` is. A reading is compiled with the fields it reads, no others.
 FIELDS = {
@@ -60,33 +69,29 @@ doubles = _pointer(types.float64)
 integers = _pointer(types.int64)
 
 
-@kernel
-def state_arrays(meta):
-    """A, Q and C, from their addresses."""
-    d, columns = meta[L.D], meta[L.COLUMNS]
-    rows = L.V + 2 * d + meta[L.SCATTER] * (d * (d + 1) // 2)
-    return (
-        carray(doubles(meta[L.AT_A]), (rows, columns)),
-        carray(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, d)),
-        carray(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns)),
-    )
+@intrinsic
+def array(typingctx, pointer, shape):
+    """What lies at a pointer, as an array.
+
+    Numba's carray does the same by way of functions that are compiled for every call.
+    """
+    del typingctx
+    kind = types.Array(pointer.dtype, len(shape), "C")
+
+    def codegen(context, builder, signature, arguments):
+        made = context.make_array(kind)(context, builder)
+        size = ir.IntType(64)(8)  # bytes of a number
+        lengths = cgutils.unpack_tuple(builder, arguments[1])
+        strides = [size]
+        for length in lengths[:0:-1]:
+            strides.insert(0, builder.mul(strides[0], length))
+        populate_array(made, arguments[0], lengths, strides, size, meminfo=None)
+        return made._getvalue()
+
+    return kind(pointer, shape), codegen
 
 
-@kernel(forceinline=True)
-def arrays(A, C, G, meta):
-    """The three arenas and meta as arrays."""
-    m = carray(meta, L.META)
-    d, columns = m[L.D], m[L.COLUMNS]
-    rows = L.V + 2 * d + m[L.SCATTER] * (d * (d + 1) // 2)
-    return (
-        carray(A, (rows, columns)),
-        carray(C, (L.CACHE_ROWS, columns)),
-        carray(G, (m[L.G_ROWS], columns)),
-        m,
-    )
-
-
-@kernel(forceinline=True)
+@kernel(inline="always")
 def settle(value):
     """No reading is infinite: it is undefined, and says that it overflowed."""
     if value == math.inf:
