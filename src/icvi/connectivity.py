@@ -167,6 +167,11 @@ class Connectivity:
         return [labels[column] for column in self._graph.prototypes("owner").tolist()]
 
     @property
+    def owner_numbers(self) -> NDArray[np.int64]:
+        """(P,) the cluster of every prototype, counted from 1 in `labels`; 0 for none."""
+        return self._graph.prototypes("owner").astype(np.int64)
+
+    @property
     def prototype_counts(self) -> NDArray[np.float64]:
         """(P,) weight of the events that each prototype won."""
         return self._graph.prototypes("m")
@@ -254,6 +259,23 @@ class Connectivity:
         ndarray of shape (n,)
             The index after each event.
         """
+        try:
+            return self._graph.count_many(*self._checked(winners, labels, weights))
+        finally:
+            # After a refusal, or an interrupt, some new labels have not been reached.
+            self._labels.forget_after(self._graph.k)
+
+    def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
+        """Refuse what `update_many` would refuse; count nothing."""
+        try:
+            self._checked(winners, labels, weights)
+        finally:
+            self._labels.forget_after(self._graph.k)
+
+    def _checked(
+        self, winners: Any, labels: Any, weights: Any
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Events that fit together, their columns and weights; new labels are remembered."""
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
         w = as_weights(weights, len(events))
@@ -261,15 +283,11 @@ class Connectivity:
         columns = np.empty(len(events), dtype=np.int64)
         columns[counted], new = self._labels.encode(names[counted])
         self._labels.remember(new)
-        try:
-            columns[~counted] = self._labels.encode(names[~counted])[0]
-            self._graph.reserve(int(events[:, 0].max()), len(self._labels))
-            r, reason, owner = self._graph.first_refusal(events, columns, w)
-            if reason:
-                (p, q), known = events[r].tolist(), [None, *self.labels]
-                message = refusal(reason, p, q, known[owner], plain(names[r]))
-                raise ValueError(f"event {r}: {message}")
-            return self._graph.count_many(events, columns, w)
-        finally:
-            # After a refusal, or an interrupt, some new labels have not been reached.
-            self._labels.forget_after(self._graph.k)
+        columns[~counted] = self._labels.encode(names[~counted])[0]
+        self._graph.reserve(int(events[:, 0].max()), len(self._labels))
+        r, reason, owner = self._graph.first_refusal(events, columns, w)
+        if reason:
+            (p, q), known = events[r].tolist(), [None, *self.labels]
+            message = refusal(reason, p, q, known[owner], plain(names[r]))
+            raise ValueError(f"event {r}: {message}")
+        return events, columns, w

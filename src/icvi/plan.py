@@ -58,6 +58,10 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
             from icvi.kernels.logarithms import refresh_logarithms
 
             steps.extend((refresh_logarithms.address, group) for group in range(groups))
+    elif want & L.WANT_OWNED:
+        from icvi.kernels.owned import refresh_owned
+
+        steps.extend((refresh_owned.address, group) for group in range(groups))
     elif want & L.WANT_LOGDET:
         from icvi.kernels.covariance import refresh_covariance
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +13,13 @@ from icvi.art.module_a import ModuleA
 from icvi.art.options import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
 from icvi.connectivity import Connectivity
+from icvi.conventions import Border, Convention
 from icvi.events import as_event, as_winners
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
 from icvi.kernels.undefined import EMPTY
 from icvi.labels import NOISE
+from icvi.mixtures import Mixtures
 from icvi.partition import Chunk
 
 Winners = NDArray[np.int64]
@@ -53,19 +54,32 @@ class Quantization:
 
 
 class Prototypes:
-    """Connectivity of prototypes, which are found here unless the caller knows the winners."""
+    """Prototypes of clusters, which are found here unless the caller knows the winners."""
 
-    def __init__(self, indices: Sequence[ConnIndex], quantization: Quantization) -> None:
+    def __init__(self, indices: Sequence[Index], quantization: Quantization) -> None:
         self.indices = indices
         self._quantization = quantization
         self._module: ModuleA | None = None
-        self.connectivities = [Connectivity(i.convention, i.border) for i in indices]
+        # One at least: it knows which cluster owns which prototype.
+        forms: list[tuple[Convention, Border]] = [
+            (index.convention, index.border) for index in indices if isinstance(index, ConnIndex)
+        ]
+        self._connectivities = {form: Connectivity(*form) for form in forms or [("paper", "CONN")]}
+        self.connectivity = next(iter(self._connectivities.values()))
+        overlaps = [index for index in indices if not isinstance(index, ConnIndex)]
+        self._mixtures = Mixtures(overlaps) if overlaps else None
 
     def values(self) -> list[float]:
         """Readings of all indices."""
-        if self.connectivities[0].n_clusters == 0:
+        if self.connectivity.n_clusters == 0:
             return [EMPTY] * len(self.indices)
-        return [index(c) for index, c in zip(self.indices, self.connectivities)]
+        overlaps = iter(self._mixtures.read() if self._mixtures else [])
+        return [
+            index(self._connectivities[index.convention, index.border])
+            if isinstance(index, ConnIndex)
+            else next(overlaps)
+            for index in self.indices
+        ]
 
     def update(self, x: NDArray[np.float64], label: Hashable, weight: float, given: Any) -> None:
         """Count one sample, checked before; ``given`` are its winner and runner-up, or None."""
@@ -75,8 +89,10 @@ class Prototypes:
             winners = self._own(row).learn_one(row, label, q.rho, q.alpha, q.beta)
         else:
             winners = as_event(*self._pair(given))
-        for c in self.connectivities:
+        for c in self._connectivities.values():
             c.update(*winners, label, weight)
+        if self._mixtures is not None:
+            self._mixtures.add(x, winners[0], self.connectivity.owner_numbers, weight)
 
     def update_many(
         self,
@@ -89,7 +105,20 @@ class Prototypes:
         if given is None:
             q = self._quantization
             given = self._own(X).learn(X, labels, q.rho, q.alpha, q.beta)
-        return np.stack([c.update_many(given, labels, weights) for c in self.connectivities], 1)
+        connected = {
+            form: c.update_many(given, labels, weights) for form, c in self._connectivities.items()
+        }
+        overlaps: Iterator[NDArray[np.float64]] = iter(())
+        if self._mixtures is not None:
+            owners = self.connectivity.owner_numbers
+            overlaps = iter(self._mixtures.add_many(X, given[:, 0], owners, weights).T)
+        columns = [
+            connected[index.convention, index.border]
+            if isinstance(index, ConnIndex)
+            else next(overlaps)
+            for index in self.indices
+        ]
+        return np.stack(columns, axis=1)
 
     def check(self, X: NDArray[np.float64], labels: NDArray[Any], given: Winners | None) -> None:
         """Refuse what `update_many` could not count, changing nothing."""
@@ -97,7 +126,7 @@ class Prototypes:
             self._own(X)
         else:
             self._refuse_given()
-            copy.deepcopy(self.connectivities[0]).update_many(given, labels)
+            self.connectivity.check_many(given, labels)
 
     def events(self, chunk: Chunk, given: Any) -> Events:
         """The samples of a chunk, checked; ``given`` are their winners, or None."""
@@ -107,7 +136,7 @@ class Prototypes:
         """The module that finds winners, ready for these samples."""
         q = self._quantization
         if self._module is None:
-            if self.connectivities[0].n_clusters:
+            if self.connectivity.n_clusters:
                 raise ValueError("expected winners, as for the samples before")
             scaling = q.scaling(X)
             scaling.check(X, q.out_of_bounds)
@@ -170,7 +199,7 @@ class Events:
 
 def make_prototypes(indices: Sequence[Index], bounds: Any, quantizer: Any) -> Prototypes | None:
     """What the indices on prototypes among these need; None when there are none."""
-    on_prototypes = [index for index in indices if isinstance(index, ConnIndex)]
+    on_prototypes = [index for index in indices if index.on == "prototypes"]
     if not on_prototypes:
         return None
     given = dict(quantizer.get_params() if hasattr(quantizer, "get_params") else quantizer or {})

@@ -244,7 +244,7 @@ class Tracker:
         """The connections between prototypes; kept when Conn is tracked."""
         if self._prototypes is None:
             raise ValueError("no prototypes are watched; track Conn")
-        return self._prototypes.connectivities[0]
+        return self._prototypes.connectivity
 
     def __repr__(self) -> str:
         return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"

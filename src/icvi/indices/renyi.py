@@ -14,14 +14,21 @@ paper, incremental forms 66-68.
 rCIP underflows to 0 when clusters are far apart; ``log_rcip=True`` gives its logarithm, which
 does not. Both sums grow with the number of pairs, so between different k they mostly compare
 k; ``mean=True`` divides by it. rH is summed from :math:`h`, never taken as a logarithm of rCIP.
+
+With ``prototypes=True`` a cluster is a mixture of its prototypes l, each a Gaussian of the samples
+that it won, and two clusters overlap by the mean over pairs of these:
+
+.. math:: rCIP(i, j) = \frac{1}{M_i M_j} \sum_{l \in i} \sum_{m \in j} e^{-h_{lm}},
+          \qquad rH(i, j) = -\ln rCIP(i, j)
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Any
 
-from icvi.indices.index import Index, index
+from icvi.indices.index import Index, Reading, index
 from icvi.indices.ridge import named, ridge
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
@@ -76,12 +83,47 @@ def _over_pairs(s: State, value: float, mean: float) -> float:
     return value / (s.k * (s.k - 1) / 2.0) if mean > 0.0 else value
 
 
+def _rcip_of_prototypes(s: Any, mean: float) -> float:
+    return _over_owners(s, s.owned_cip, mean)
+
+
+def _log_rcip_of_prototypes(s: Any, mean: float) -> float:
+    pairs = s.clusters * (s.clusters - 1) / 2.0
+    shift = math.log(pairs) if mean > 0.0 and pairs > 0.0 else 0.0
+    return _over_owners(s, s.owned_log_cip - shift, 0.0)
+
+
+def _rh_of_prototypes(s: Any, mean: float) -> float:
+    return _over_owners(s, s.owned_h, mean)
+
+
+def _over_owners(s: Any, value: float, mean: float) -> float:
+    if s.clusters < 2.0:
+        return FEW_CLUSTERS
+    for i in range(s.n.size):
+        if s.n[i] < 1.0:
+            return LIGHT_CLUSTER
+    if value != value:
+        return SINGULAR
+    return value / (s.clusters * (s.clusters - 1) / 2.0) if mean > 0.0 else value
+
+
+def _on_prototypes(index: Index, reading: Reading, field: str) -> Index:
+    return replace(index, reading=reading, fields=("n", "clusters", field), on="prototypes")
+
+
+_RCIP = _on_prototypes(_rcip, _rcip_of_prototypes, "owned_cip")
+_LOG_RCIP = _on_prototypes(_log_rcip, _log_rcip_of_prototypes, "owned_log_cip")
+_RH = _on_prototypes(_rh, _rh_of_prototypes, "owned_h")
+
+
 def rCIP(
     epsilon: float | None = None,
     delta: float | None = None,
     *,
     log_rcip: bool = False,
     mean: bool = False,
+    prototypes: bool = False,
 ) -> Index:
     """Representative cross information potential.
 
@@ -95,16 +137,26 @@ def rCIP(
         Give the logarithm, which does not underflow.
     mean : bool, default False
         Divide by the number of pairs (before the logarithm).
+    prototypes : bool, default False
+        Compare the prototypes of clusters, not the clusters as a whole.
     """
+    whole, parts = (_log_rcip, _LOG_RCIP) if log_rcip else (_rcip, _RCIP)
+    given = {"epsilon": epsilon, "delta": delta, "log_rcip": log_rcip, "mean": mean}
     return replace(
-        _log_rcip if log_rcip else _rcip,
-        name=named("rCIP", epsilon=epsilon, delta=delta, log_rcip=log_rcip, mean=mean),
+        parts if prototypes else whole,
+        name=named("rCIP", **given, prototypes=prototypes),
         parameters=(float(mean),),
         ridge=ridge(epsilon, delta),
     )
 
 
-def rH(epsilon: float | None = None, delta: float | None = None, *, mean: bool = False) -> Index:
+def rH(
+    epsilon: float | None = None,
+    delta: float | None = None,
+    *,
+    mean: bool = False,
+    prototypes: bool = False,
+) -> Index:
     """Representative cross entropy.
 
     Parameters
@@ -115,10 +167,12 @@ def rH(epsilon: float | None = None, delta: float | None = None, *, mean: bool =
         The number added to the diagonal of every covariance, instead of epsilon.
     mean : bool, default False
         Divide by the number of pairs.
+    prototypes : bool, default False
+        Compare the prototypes of clusters, not the clusters as a whole.
     """
     return replace(
-        _rh,
-        name=named("rH", epsilon=epsilon, delta=delta, mean=mean),
+        _RH if prototypes else _rh,
+        name=named("rH", epsilon=epsilon, delta=delta, mean=mean, prototypes=prototypes),
         parameters=(float(mean),),
         ridge=ridge(epsilon, delta),
     )

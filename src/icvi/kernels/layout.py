@@ -69,7 +69,8 @@ DISTANCE = 17  # scratch: distances of the cluster that changed
 RESCAN = 18  # scratch: distances of a cluster that is scanned again
 OWN = 19  # scratch: a row of a pair table
 SEEN = 20  # scratch: a column of a pair table
-CACHE_ROWS = 21
+OWNER = 21  # where columns are prototypes: the number of the cluster that owns each, from 1
+CACHE_ROWS = 22
 
 WANT_BETWEEN = 1
 WANT_SPREAD = 2
@@ -83,17 +84,20 @@ WANT_CIP = 256
 WANT_LOG_CIP = 512
 WANT_SCATTER = 1024
 WANT_SEP = 2048
+WANT_OWNED = 4096
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
-WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS
+WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_OWNED
 
-# G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values
+# G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values; where
+# columns are prototypes, tables of all pairs of these and of their clusters, and scratch
 G_DELTA = 0
 G_LOGDET_T = 1
 G_H_SUM = 2
 G_CIP_SUM = 3
 G_LOG_CIP = 4
+G_CLUSTERS = 5  # where columns are prototypes: the number of clusters
 
 G_LOGDET = 1
 G_SCALE = 2
@@ -127,8 +131,11 @@ def columns_for(k: int) -> int:
 
 
 def gaussian_rows(d: int, columns: int, want: int) -> int:
-    """Rows of ``G``: header, four rows over clusters, scratch, one tree per pair quantity."""
+    """Rows of ``G``: header, rows over clusters, scratch, then trees or tables of pair values."""
     if not want & WANT_GAUSSIAN:
         return G_WORK
+    rows = G_WORK + triangle(d) + d
+    if want & WANT_OWNED:
+        return rows + 2 * columns + 3
     trees = bin(want & WANT_PAIRS).count("1")
-    return G_WORK + triangle(d) + d + 2 * columns * trees
+    return rows + 2 * columns * trees

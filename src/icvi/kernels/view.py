@@ -47,6 +47,11 @@ FIELDS = {
     "h_sum": "G[0, L.G_H_SUM]",
     "cip_sum": "G[0, L.G_CIP_SUM]",
     "log_cip": "G[0, L.G_LOG_CIP]",
+    # Of clusters with several prototypes, which are the columns then:
+    "clusters": "G[0, L.G_CLUSTERS]",
+    "owned_h": "G[0, L.G_H_SUM]",
+    "owned_cip": "G[0, L.G_CIP_SUM]",
+    "owned_log_cip": "G[0, L.G_LOG_CIP]",
 }
 
 
