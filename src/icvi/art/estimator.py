@@ -53,9 +53,12 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             self._start(samples)
         return samples
 
-    def _go_on(self, X: Any) -> NDArray[np.float64]:
-        """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
-        if "_scaling" in self.__dict__ and self._is_plain(X):
+    def _go_on(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
+        """A chunk of a partial fit, checked; the first one starts with nothing learnt.
+
+        One sample, unlike a chunk, is not expected to name its features.
+        """
+        if "_scaling" in self.__dict__ and self._is_plain(X, named=named):
             self._check_parameters()
             self._scaling.check(X, self.out_of_bounds)
             return X  # type: ignore[no-any-return]
@@ -77,6 +80,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
     def _look(self, X: Any) -> NDArray[np.float64]:
         """Samples to evaluate, checked."""
         check_is_fitted(self)
+        self._check_parameters()
         if not self._is_plain(X):
             X = self._checked(X, reset=False)
         self._scaling.check(X, self.out_of_bounds)
@@ -100,7 +104,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
         checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
         return np.ascontiguousarray(checked)
 
-    def _is_plain(self, X: Any) -> bool:
+    def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
         return (
             X.__class__ is np.ndarray
@@ -109,7 +113,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             and X.shape[1] == self._scaling.d
             and X.shape[0] > 0
             and X.flags.c_contiguous
-            and "feature_names_in_" not in self.__dict__
+            and not (named and "feature_names_in_" in self.__dict__)
         )
 
     # -- parameters ------------------------------------------------------------------------
