@@ -18,3 +18,12 @@ GOLDEN = Path(__file__).parent / "golden"
 def golden() -> Path:
     """Traces and values that independent implementations produced."""
     return GOLDEN
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """Data sets of the paper and what the authors' toolbox gives on them."""
+    path = Path(__file__).parents[2] / "shared"
+    if not (path / "data").exists():
+        pytest.skip("the paper's data sets are other people's and not part of this project")
+    return path

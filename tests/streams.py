@@ -68,3 +68,38 @@ def labelled_streams(draw: st.DrawFn, *, least: int = 1) -> Stream:
     if grid:
         return rng.integers(-2, 3, (n, d)).astype(float), labels
     return rng.standard_normal((n, d)) * rng.choice([0.1, 1.0, 30.0]) + labels[:, None], labels
+
+
+def grid(rng: np.random.Generator, n: int, d: int) -> NDArray[np.float64]:
+    """Samples of quarters from 0 to 1: sums are exact, so ties are many and true."""
+    return rng.integers(0, 5, (n, d)) / 4.0
+
+
+@st.composite
+def unlabelled_streams(draw: st.DrawFn) -> NDArray[np.float64]:
+    """Streams for clusterers: up to 20 features, duplicates, ties, constant features."""
+    d, n = draw(st.integers(1, 20)), draw(st.integers(2, 70))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    X = grid(rng, n, d) if draw(st.booleans()) else rng.random((n, d))
+    if draw(st.booleans()):
+        X = X[rng.integers(0, 1 + n // 3, n)]
+    if draw(st.booleans()):
+        X[:, rng.random(d) < 0.3] = 0.75
+    return X
+
+
+#: Parameters of fuzzy ART.
+VIGILANCE = st.one_of(
+    st.sampled_from([0.0, 0.5, 0.75, 0.875, 1.0]), st.floats(0.3, 0.99), st.floats(0.0, 1.0)
+)
+#: Quarters stay exact under halving; any other rate is for samples without ties.
+RATES = st.sampled_from([1.0, 1.0, 0.5])
+CHOICE = st.sampled_from([1e-3, 1e-7, 1.0, 1e3])
+
+
+def assert_same_weights(ours: Any, theirs: Any, beta: float) -> None:
+    """Equal; to rounding where learning multiplies."""
+    if beta == 1.0:
+        np.testing.assert_array_equal(ours, theirs)
+    else:
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-14)

@@ -14,6 +14,9 @@ from icvi.kernels import layout as L  # noqa: E402
 from icvi.kernels.absorb import move  # noqa: E402
 from icvi.kernels.lanes import LANES, subtract_products  # noqa: E402
 from icvi.kernels.logarithms import add_logarithms  # noqa: E402
+from icvi.kernels.minima import LANES as CATEGORY_LANES  # noqa: E402
+from icvi.kernels.minima import add_minima  # noqa: E402
+from icvi.kernels.resonance import EXTRA_ROWS, code, coded_size, matched  # noqa: E402
 from icvi.kernels.trees import plant  # noqa: E402
 
 
@@ -90,3 +93,60 @@ def test_arenas_have_room_and_no_stride_that_is_a_power_of_two(k):
     assert columns >= k + 1
     assert columns % LANES == 0
     assert columns % 32 == 16
+
+
+@numba.njit
+def run_add_minima(W, sample, first, end, block, out, rest, need):
+    return add_minima(W, sample, first, end, block, out, rest, need)
+
+
+@numba.njit
+def run_code(X, low, high):
+    sample = np.empty(coded_size(X.shape[1]))
+    code(X, 0, low, high, sample)
+    return sample
+
+
+@numba.njit
+def run_matched(W, sample, rows, need, block):
+    return matched(W, sample, rows, need, block)
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 8), (0, 1), (3, 8), (8, 8), (2, 20)])
+def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
+    rng = np.random.default_rng(end)
+    W, sample = rng.random((3, 22, CATEGORY_LANES)), rng.random(40)
+    out = 20
+    expected = sample.copy()
+    s = np.zeros(CATEGORY_LANES) if first == 0 else sample[out : out + CATEGORY_LANES].copy()
+    for t in range(first, end):
+        s = s + np.minimum(sample[t], W[1, t])
+    expected[out : out + CATEGORY_LANES] = s
+    for need, reached in [(s.max() + 0.5, True), (np.nextafter(s.max() + 0.5, 99), False)]:
+        copied = sample.copy()
+        assert run_add_minima(W, copied, first, end, 1, out, 0.5, need) == reached
+        np.testing.assert_array_equal(copied, expected)
+
+
+@pytest.mark.parametrize("d", [1, 4, 5, 8, 12, 20])
+def test_matches_that_stop_early_are_below_what_they_need(d):
+    rng = np.random.default_rng(d)
+    rows = 2 * d
+    W = rng.random((2, rows + EXTRA_ROWS, CATEGORY_LANES))
+    stopped = 0
+    for _ in range(50):
+        sample = run_code(rng.random((1, d)), np.zeros(d), np.ones(d))
+        np.testing.assert_array_equal(sample[d:rows], 1.0 - sample[:d])
+        full = np.zeros(CATEGORY_LANES)
+        for t in range(rows):
+            full = full + np.minimum(sample[t], W[1, t])
+        matches = slice(sample.size - CATEGORY_LANES, sample.size)
+        for need in (full.max(), np.nextafter(full.max(), 99), 0.9 * d, 0.5 * d, -1.0):
+            reached = run_matched(W, sample, rows, need, 1)
+            assert reached or full.max() < need
+            if reached:
+                np.testing.assert_array_equal(sample[matches], full)
+            else:
+                assert (sample[matches] <= full).all()
+                stopped += (sample[matches] < full).all()
+    assert stopped > 0 or rows <= 8

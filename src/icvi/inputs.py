@@ -33,7 +33,9 @@ def as_sample(x: Any, n_features: int | None = None) -> NDArray[np.float64]:
     """One sample as a C-contiguous (d,) array of finite float64."""
     array = _as_float(x, "x")
     if array.ndim != 1:
-        hint = "; for many samples use update_many or add_many" if array.ndim == 2 else ""
+        hint = (
+            "; for many samples use update_many, add_many or partial_fit" if array.ndim == 2 else ""
+        )
         raise ValueError(f"expected one sample of shape (features,), got {array.shape}{hint}")
     _check_features(array.size, n_features)
     if not _all_within(array):

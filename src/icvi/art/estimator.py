@@ -68,6 +68,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
     def _look(self, X: Any) -> NDArray[np.float64]:
         """Samples to evaluate, checked."""
         check_is_fitted(self)
+        self._check_parameters()
         if not self._is_plain(X):
             X = self._checked(X, reset=False)
         self._scaling.check(X, self.out_of_bounds)

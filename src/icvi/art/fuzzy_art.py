@@ -111,7 +111,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         y : ignored
         """
         X = self._begin(X)
-        for epoch in range(self.max_iter):
+        for epoch in range(int(self.max_iter)):
             before = self._module.changes
             self.labels_ = self._learn(X)
             self.n_iter_ = epoch + 1
@@ -133,7 +133,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     def update(self, x: Any) -> int:
         """Learn one sample; its category."""
-        return int(self._learn(self._go_on(self._row(x)))[0])
+        return int(self._learn(self._go_on(self._row(x), named=False))[0])
 
     @overload
     def predict(self, X: Any, *, return_second: Literal[False] = ...) -> NDArray[np.int64]: ...

@@ -114,7 +114,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     def update(self, x: Any) -> tuple[int, int, int | None]:
         """Learn one sample; its cluster, winner and runner-up."""
-        labels, winners = self._learn(self._go_on(self._row(x)))
+        labels, winners = self._learn(self._go_on(self._row(x), named=False))
         runner_up = int(winners[0, 1])
         return int(labels[0]), int(winners[0, 0]), None if runner_up < 0 else runner_up
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
+
+import numpy as np
 
 
 def check_vigilance(name: str, value: Any) -> None:
@@ -28,7 +29,9 @@ def check_epochs(max_iter: Any) -> None:
 
 
 def _real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
+    # What kernels take; fractions, for one, they do not.
+    kinds = (int, float, np.integer, np.float32)
+    return isinstance(value, kinds) and not isinstance(value, bool)
 
 
 def _finite(value: Any) -> bool:
