@@ -59,8 +59,8 @@ class Module:
         return sorted(range(len(choices)), key=lambda j: -choices[j])
 
     def passes(self, sample: Vector, j: int) -> bool:
-        d = len(sample) // 2
-        return norm(minimum(sample, self.weights[j])) >= self.rho * d
+        size = min(norm(sample), len(sample) // 2)  # d, or what rounding leaves of it
+        return norm(minimum(sample, self.weights[j])) >= self.rho * size
 
     def resonant(self, sample: Vector, ranking: list[int]) -> int | None:
         """The first one that passes vigilance."""

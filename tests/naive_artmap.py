@@ -17,6 +17,11 @@ def norm(v):
     return total
 
 
+def size(coded):
+    """|I|: d, or what rounding leaves of it."""
+    return min(norm(coded), len(coded) // 2)
+
+
 def fuzzy_and(a, b):
     return [min(p, q) for p, q in zip(a, b, strict=True)]
 
@@ -50,14 +55,14 @@ class NaiveModule:
 
     def learn(self, coded, rho):
         for j in self.by_choice(coded):
-            if self.match(coded, j) >= rho * (len(coded) // 2):
+            if self.match(coded, j) >= rho * size(coded):
                 self.adapt(coded, j)
                 return j
         return self.add(coded)
 
     def evaluate(self, coded, rho):
         order = self.by_choice(coded)
-        resonant = [j for j in order if self.match(coded, j) >= rho * (len(coded) // 2)]
+        resonant = [j for j in order if self.match(coded, j) >= rho * size(coded)]
         return (resonant or order)[0]
 
 
@@ -73,7 +78,7 @@ class NaiveARTMAP:
         """Category of the sample in module A."""
         coded = complement_code(x)
         target = y if self.rho_b is None else self.B.learn(complement_code(y), self.rho_b)
-        present, raised = self.rho * len(x), False
+        present, raised = self.rho * size(coded), False
         for j in self.A.by_choice(coded):
             match = self.A.match(coded, j)
             if not (match > present if raised else match >= present):

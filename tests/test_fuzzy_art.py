@@ -263,3 +263,12 @@ def test_agreement_with_the_truth_is_that_of_the_toolbox_in_any_order(
     assert max(found) <= agreement[1]
     assert categories[0] <= min(counts)
     assert max(counts) <= categories[1]
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 5, 16])
+def test_a_sample_fits_its_own_category_whatever_the_vigilance(d):
+    X = np.random.default_rng(d).random((30, d))
+    a = icvi.FuzzyART(rho=1.0, max_iter=5, bounds=(0.0, 1.0)).fit(X)
+    assert a.n_clusters_ == 30
+    assert a.n_iter_ == 2
+    assert a.predict(X).tolist() == list(range(30))

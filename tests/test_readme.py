@@ -19,7 +19,9 @@ README = (ROOT / "README.md").read_text()
 STAND_INS = {
     "make test": ["make", "--dry-run", "test"],
     "make bench": ["make", "--dry-run", "bench"],
-    'pip install ".[all]"': f"{sys.executable} -m pip install -q --dry-run --no-deps .[all]".split(),
+    'pip install ".[all]"': [
+        *(sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--no-deps", ".[all]")
+    ],
 }
 
 

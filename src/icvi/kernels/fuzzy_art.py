@@ -21,8 +21,8 @@ def learn_categories(W, counters, X, low, high, rho, alpha, beta, start, labels)
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(start, n):
-        code(X, i, low, high, I)
-        j = resonant(W, I, counters[CATEGORIES], rho * d, alpha)
+        size = code(X, i, low, high, I)
+        j = resonant(W, I, counters[CATEGORIES], rho * size, alpha)
         if j >= 0:
             learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
@@ -42,8 +42,8 @@ def rank_categories(W, k, X, low, high, rho, alpha, owners, winners):
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(n):
-        code(X, i, low, high, I)
+        size = code(X, i, low, high, I)
         owner = owners[i] if owners.size > 0 else np.int64(-1)
-        winner, _, first, second = ranked(W, I, k, rho * d, alpha, owner)
+        winner, _, first, second = ranked(W, I, k, rho * size, alpha, owner)
         winners[i, 0] = winner
         winners[i, 1] = second if winner == first else first

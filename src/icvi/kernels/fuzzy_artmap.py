@@ -58,8 +58,8 @@ def learn_map(W, counters, X, targets, low, high, rho, alpha, beta, start, categ
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(start, n):
-        code(X, i, low, high, I)
-        j = tracked(W, I, counters[CATEGORIES], rho * d, alpha, targets[i])
+        size = code(X, i, low, high, I)
+        j = tracked(W, I, counters[CATEGORIES], rho * size, alpha, targets[i])
         if j >= 0:
             learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:

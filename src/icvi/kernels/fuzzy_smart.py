@@ -42,12 +42,12 @@ def learn_hierarchy(
     for i in range(start, n):
         if not (has_room(A, counters_A) and has_room(B, counters_B)):
             return i
-        code(X, i, low, high, I)
-        j = resonant(B, I, counters_B[CATEGORIES], rho_B * d, alpha)
+        size = code(X, i, low, high, I)
+        j = resonant(B, I, counters_B[CATEGORIES], rho_B * size, alpha)
         if j >= 0:
             learn(B, I, j, beta, counters_B)
         else:
             j = found(B, I, -1.0, counters_B)
-        quantize(A, counters_A, seen, I, j, rho_A * d, alpha, beta, winners, i)
+        quantize(A, counters_A, seen, I, j, rho_A * size, alpha, beta, winners, i)
         labels[i] = j
     return n

@@ -50,6 +50,6 @@ def learn_prototypes(W, counters, seen, X, clusters, low, high, rho, alpha, beta
     for i in range(start, n):
         if not has_room(W, counters):
             return i
-        code(X, i, low, high, I)
-        quantize(W, counters, seen, I, clusters[i], rho * d, alpha, beta, winners, i)
+        size = code(X, i, low, high, I)
+        quantize(W, counters, seen, I, clusters[i], rho * size, alpha, beta, winners, i)
     return n

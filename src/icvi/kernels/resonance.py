@@ -45,19 +45,27 @@ def coded_size(d):
 
 @kernel
 def code(X, i, low, high, I):
-    """Complement code of sample i; then, per group, the most that features after it can add."""
+    """Complement code of sample i; then, per group, the most that features after it can add.
+
+    Its size |I|, which is d, or what rounding leaves of d: no category can match it better, so
+    a sample fits its own category whatever the vigilance.
+    """
     d = X.shape[1]
     for t in range(d):
         x, a, b = X[i, t], low[t], high[t]
         s = 0.0 if x <= a else (1.0 if x >= b else (x - a) / (b - a))
         I[t] = s
         I[d + t] = 1.0 - s
+    size = 0.0
+    for t in range(2 * d):
+        size += I[t]
     rest, t = 0.0, 2 * d
     for group in range((2 * d - 1) // GROUP, -1, -1):
         I[2 * d + group] = rest
         while t > group * GROUP:
             t -= 1
             rest += I[t] + _SLACK
+    return min(size, float(d))
 
 
 @kernel
