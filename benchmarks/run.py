@@ -34,10 +34,10 @@ SIZES = [(2, 15, 40, 1000), (2, 200, 8, 3000), (50, 50, 15, 1000)]
 # d, spread of the clusters, vigilance, samples, samples one by one per repeat for artlib (it needs
 # up to 2 ms for one): about 30 or about 600 categories
 CATEGORIES = [
-    (2, 0.05, 0.74, 10_000, 100),
-    (2, 0.05, 0.972, 3_000, 40),
-    (16, 0.02, 0.85, 10_000, 100),
-    (16, 0.05, 0.89, 3_000, 40),
+    (2, 0.05, 0.74, 10_000, 300),
+    (2, 0.05, 0.972, 3_000, 60),
+    (16, 0.02, 0.85, 10_000, 300),
+    (16, 0.05, 0.89, 3_000, 60),
 ]
 
 
