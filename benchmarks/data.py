@@ -31,6 +31,12 @@ def stream(seed: int, d: int, k: int, n: int, spread: float = 0.05) -> tuple[Flo
     return X, labels
 
 
+def unit_stream(seed: int, d: int, k: int, n: int, spread: float) -> tuple[Floats, Ints]:
+    """Return the same with every sample moved into the unit cube, where fuzzy ART lives."""
+    X, labels = stream(seed, d, k, n, spread)
+    return np.clip(X, 0.0, 1.0, out=X), labels
+
+
 def fingerprint(X: Floats, labels: Ints) -> int:
     """Return a checksum that shows two processes hold the same samples."""
     return zlib.crc32(labels.tobytes(), zlib.crc32(X.tobytes()))

@@ -67,7 +67,8 @@ def versions(_job: Job) -> Result:
     """Return which peers were measured."""
     from importlib.metadata import version
 
-    return {name: version(name) for name in ("cvi", "scikit-learn")} | {"numpy": np.__version__}
+    names = ("cvi", "artlib", "scikit-learn")
+    return {name: version(name) for name in names} | {"numpy": np.__version__}
 
 
 if __name__ == "__main__":

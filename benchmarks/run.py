@@ -1,6 +1,6 @@
 """Measure icvi and its peers side by side and hold the ratios against the targets.
 
-    .venv/bin/python benchmarks/run.py            # everything, about four minutes
+    .venv/bin/python benchmarks/run.py            # everything, about five minutes
     .venv/bin/python benchmarks/run.py --quick    # fewer samples
     .venv/bin/python benchmarks/run.py --only chunked --only growth
 
@@ -31,6 +31,15 @@ COVARIANCE = ["NI", "rCIP", "rH"]
 # d, k, samples per repeat for cvi (it needs up to 25 ms for one), target of the chunked run
 SIZES = [(2, 15, 40, 1000), (2, 200, 8, 3000), (50, 50, 15, 1000)]
 
+# d, spread of the clusters, vigilance, samples, samples one by one per repeat for artlib (it needs
+# up to 2 ms for one): about 30 or about 600 categories
+CATEGORIES = [
+    (2, 0.05, 0.74, 10_000, 300),
+    (2, 0.05, 0.972, 3_000, 60),
+    (16, 0.02, 0.85, 10_000, 300),
+    (16, 0.05, 0.89, 3_000, 60),
+]
+
 
 @dataclass
 class Bench:
@@ -47,20 +56,20 @@ class Bench:
         size = {"d": d, "k": k, "n": n, "warm": 3 * k, "repeats": repeats}
         return {"what": what, "seed": 1902, "indices": indices} | size
 
-    def peer(self, job: Job) -> Result | None:
+    def peer(self, job: Job, script: str = "peers.py") -> Result | None:
         """Return the peers' result for a job, or None without their environment."""
         if not self.peers:
             return None
         key = repr(job)
         if key not in self.known:
             self.say(f"peers: {describe(job)}")
-            self.known[key] = processes.ask("peers.py", job, processes.peers_python())
+            self.known[key] = processes.ask(script, job, processes.peers_python())
         return self.known[key]
 
-    def ours(self, job: Job) -> Result:
+    def ours(self, job: Job, script: str = "ours.py") -> Result:
         """Return our result for a job."""
         self.say(f"icvi: {describe(job)}")
-        return processes.ask("ours.py", job)
+        return processes.ask(script, job)
 
     def floor(self, job: Job) -> Result:
         """Return the floor's result for a job."""
@@ -83,12 +92,17 @@ def speedup(peer: Result | None, ours: Result) -> float | None:
     return None if peer is None else float(peer["us"] / ours["us"])
 
 
+def same_samples(peer: Result, ours: Result) -> None:
+    """Stop if the two sides were not fed the same samples."""
+    if peer["fingerprint"] != ours["fingerprint"]:
+        raise SystemExit("the peers were fed other samples than icvi: different numpy generators?")
+
+
 def agree(peer: Result | None, ours: Result, pairs: list[tuple[int, int]]) -> None:
     """Stop if the two sides were not fed the same samples or do not read the same numbers."""
     if peer is None:
         return
-    if peer["fingerprint"] != ours["fingerprint"]:
-        raise SystemExit("the peers were fed other samples than icvi: different numpy generators?")
+    same_samples(peer, ours)
     for mine, theirs in pairs:
         a, b = ours["readings"][mine], peer["readings"][theirs]
         if not math.isclose(a, b, rel_tol=1e-8):
@@ -187,6 +201,60 @@ def batch(bench: Bench) -> Iterator[Row]:
     )
 
 
+def same_categories(peer: Result | None, ours: Result) -> None:
+    """Stop if a sample of the same samples went to another category."""
+    if peer is None:
+        return
+    same_samples(peer, ours)
+    if peer["found"] != ours["found"]:
+        numbers = f"{ours['categories']} categories where the peer finds {peer['categories']}"
+        raise SystemExit(f"icvi finds {numbers}, with other labels: nothing to compare")
+
+
+def for_artlib(job: Job, backend: str) -> Job:
+    """Return the job for one of artlib's classes; a fit takes its Python a second or two."""
+    slow = job["what"] == "fit" and backend == "Python"
+    return job | {"backend": backend} | ({"repeats": 3} if slow else {})
+
+
+def against_artlib(
+    bench: Bench, job: Job, what: str, targets: dict[str, float | None]
+) -> Iterator[Row]:
+    """Compare one measurement of fuzzy ART with both of artlib's classes, on the same samples."""
+    peers = {name: bench.peer(for_artlib(job, name), "art_peers.py") for name in targets}
+    ours = bench.ours(job, "art_ours.py")
+    what = f"{what}, d={job['d']}, {ours['categories']} categories"
+    for backend, target in targets.items():
+        peer = peers[backend]
+        same_categories(peer, ours)
+        yield Row(
+            group="art",
+            what=f"{what} (peer: artlib {backend})",
+            ours=times(ours),
+            peer=times(peer),
+            ratio=speedup(peer, ours),
+            at_least=target,
+        )
+    if "searched" in ours:
+        yield Row(
+            group="art",
+            what=f"{what}: categories searched",
+            ratio=ours["searched"] / ours["us"],
+            ratio_unit="M/s",
+        )
+
+
+def art(bench: Bench) -> Iterator[Row]:
+    """Fuzzy ART from the first sample on, then one sample per call to what was learnt so far."""
+    for d, spread, rho, n, few in CATEGORIES:
+        own = {"spread": spread, "options": {"rho": rho, "alpha": 1e-3, "beta": 1.0}}
+        repeats = 7 if bench.quick else 21  # a fit takes milliseconds
+        bulk = bench.job("fit", d, 30, n, []) | own | {"repeats": repeats}
+        yield from against_artlib(bench, bulk, "FuzzyART.fit", {"C++": 5, "Python": 200})
+        one = bench.job("single", d, 30, few, []) | own | {"warm": bulk["n"]}
+        yield from against_artlib(bench, one, "partial_fit of one", {"Python": 30, "C++": None})
+
+
 def start(bench: Bench) -> Iterator[Row]:
     """Take the time a user waits for in a fresh interpreter."""
     few, many = (1, 3) if bench.quick else (3, 7)
@@ -209,6 +277,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "growth": growth,
     "memory": memory,
     "batch": batch,
+    "art": art,
     "start": start,
 }
 
