@@ -7,7 +7,7 @@ same in Python::
     for t in range(first, end):
         s += np.minimum(I[t], W[block, t])
     I[out : out + LANES] = s
-    return (s + rest >= need).any()
+    return sum(2**lane for lane in range(LANES) if s[lane] + rest >= need)
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ _MASK = ir.IntType(LANES)
 def add_minima(typingctx, W, I, first, end, block, out, rest, need):
     """Add min(I[t], W[block, t]), first <= t < end, to LANES sums in I, from out on.
 
-    The sums start at 0 where first is 0. Whether one of them, plus rest, reaches need.
+    The sums start at 0 where first is 0. The lanes in which they, plus rest, reach need, as the
+    bits of a number.
     """
     del typingctx
-    signature = types.boolean(W, I, *[types.int64] * 4, types.float64, types.float64)
+    signature = types.int64(W, I, *[types.int64] * 4, types.float64, types.float64)
 
     def codegen(context, builder, signature, arguments):
         weights = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -65,6 +66,17 @@ def add_minima(typingctx, W, I, first, end, block, out, rest, need):
         builder.store(found, place, align=8)
         most = builder.fadd(found, spread(rest))
         enough = builder.bitcast(builder.fcmp_ordered(">=", most, spread(need)), _MASK)
-        return builder.icmp_unsigned("!=", enough, ir.Constant(_MASK, 0))
+        return builder.zext(enough, _INTEGER)
 
     return signature, codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, bits):
+    """The position of the lowest 1 in a number that is not 0."""
+    del typingctx, bits
+
+    def codegen(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.int64(types.int64), codegen

@@ -7,8 +7,10 @@ matches are reproducible to the bit and ties are true ties; the first category w
 
 from __future__ import annotations
 
+import numpy as np
+
 from icvi.kernels.compiling import kernel
-from icvi.kernels.minima import LANES, add_minima
+from icvi.kernels.minima import LANES, add_minima, lowest_bit
 
 #: Rows after the 2d weights: |w|, and the owner's number.
 NORM, OWNER = 0, 1
@@ -70,16 +72,17 @@ def code(X, i, low, high, I):
 
 @kernel
 def matched(W, I, rows, need, block):
-    """Matches of a block of categories; whether one reaches ``need``.
+    """Matches of a block of categories; those that reach ``need``, as the bits of a number.
 
     Where none can, sums stop early: they are then below the need, as they would be complete.
     """
-    for first in range(0, rows, GROUP):
+    passing, first = np.int64(1), np.int64(0)
+    while passing != 0 and first < rows:
         end = min(first + GROUP, rows)
         rest = I[rows + first // GROUP]
-        if not add_minima(W, I, first, end, block, matches_at(rows), rest, need):
-            return False
-    return True
+        passing = add_minima(W, I, first, end, block, matches_at(rows), rest, need)
+        first = end
+    return passing
 
 
 @kernel
@@ -89,12 +92,13 @@ def resonant(W, I, k, need, alpha):
     M = matches_at(rows)
     winner, best = -1, -1.0
     for block in range(blocks(k)):
-        if matched(W, I, rows, need, block):
-            for lane in range(min(LANES, k - block * LANES)):
-                if I[M + lane] >= need:
-                    choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
-                    if choice > best:
-                        winner, best = block * LANES + lane, choice
+        passing = matched(W, I, rows, need, block)
+        while passing != 0:
+            lane = lowest_bit(passing)
+            passing &= passing - 1
+            choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
+            if choice > best and block * LANES + lane < k:
+                winner, best = block * LANES + lane, choice
     return winner
 
 
