@@ -59,7 +59,9 @@ class Module:
         return sorted(range(len(choices)), key=lambda j: -choices[j])
 
     def passes(self, sample: Vector, j: int) -> bool:
-        size = min(norm(sample), len(sample) // 2)  # d, or what rounding leaves of it
+        # Complete vigilance must forgive that |I| rounds to less than d.
+        d = len(sample) // 2
+        size = min(norm(sample), d) if self.rho > 1.0 - 1e-9 else d
         return norm(minimum(sample, self.weights[j])) >= self.rho * size
 
     def resonant(self, sample: Vector, ranking: list[int]) -> int | None:

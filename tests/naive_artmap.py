@@ -17,9 +17,10 @@ def norm(v):
     return total
 
 
-def size(coded):
-    """|I|: d, or what rounding leaves of it."""
-    return min(norm(coded), len(coded) // 2)
+def need(coded, rho):
+    """rho |I| = rho d; complete vigilance must forgive that |I| rounds to less than d."""
+    d = len(coded) // 2
+    return rho * (min(norm(coded), d) if rho > 1.0 - 1e-9 else d)
 
 
 def fuzzy_and(a, b):
@@ -55,14 +56,14 @@ class NaiveModule:
 
     def learn(self, coded, rho):
         for j in self.by_choice(coded):
-            if self.match(coded, j) >= rho * size(coded):
+            if self.match(coded, j) >= need(coded, rho):
                 self.adapt(coded, j)
                 return j
         return self.add(coded)
 
     def evaluate(self, coded, rho):
         order = self.by_choice(coded)
-        resonant = [j for j in order if self.match(coded, j) >= rho * size(coded)]
+        resonant = [j for j in order if self.match(coded, j) >= need(coded, rho)]
         return (resonant or order)[0]
 
 
@@ -78,7 +79,7 @@ class NaiveARTMAP:
         """Category of the sample in module A."""
         coded = complement_code(x)
         target = y if self.rho_b is None else self.B.learn(complement_code(y), self.rho_b)
-        present, raised = self.rho * size(coded), False
+        present, raised = need(coded, self.rho), False
         for j in self.A.by_choice(coded):
             match = self.A.match(coded, j)
             if not (match > present if raised else match >= present):

@@ -103,7 +103,7 @@ def run_add_minima(W, sample, first, end, block, out, rest, need):
 @numba.njit
 def run_code(X, low, high):
     sample = np.empty(coded_size(X.shape[1]))
-    code(X, 0, low, high, sample)
+    code(X, 0, np.stack((low, high)), sample)
     return sample
 
 
@@ -124,7 +124,9 @@ def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
     expected[out : out + CATEGORY_LANES] = s
     for need, reached in [(s.max() + 0.5, True), (np.nextafter(s.max() + 0.5, 99), False)]:
         copied = sample.copy()
-        assert run_add_minima(W, copied, first, end, 1, out, 0.5, need) == reached
+        lanes = run_add_minima(W, copied, first, end, 1, out, 0.5, need)
+        assert lanes == sum(2**lane for lane in range(CATEGORY_LANES) if s[lane] + 0.5 >= need)
+        assert (lanes > 0) == reached
         np.testing.assert_array_equal(copied, expected)
 
 

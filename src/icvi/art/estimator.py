@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from operator import attrgetter
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,7 +51,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
         One sample, unlike a chunk, is not expected to name its features.
         """
-        if "_scaling" in self.__dict__ and self._is_plain(X, named=named):
+        if self._is_plain(X, named=named):
             self._check_parameters()
             self._scaling.check(X, self.out_of_bounds)
             return X  # type: ignore[no-any-return]
@@ -76,8 +77,10 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _row(self, x: Any) -> NDArray[np.float64]:
         """One sample as the only row of a chunk."""
-        started = "_scaling" in self.__dict__
-        return as_sample(x, self._scaling.d if started else None).reshape(1, -1)
+        scaling = self.__dict__.get("_scaling")
+        if x.__class__ is np.ndarray and scaling is not None and x.shape == scaling.shape:
+            return x[None]  # checked with the scaling
+        return as_sample(x, None if scaling is None else scaling.d).reshape(1, -1)
 
     def _start(self, X: NDArray[np.float64]) -> None:
         self._scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
@@ -89,20 +92,21 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
+        fitted = self.__dict__
         return (
             X.__class__ is np.ndarray
             and X.dtype is _FLOAT
-            and X.ndim == 2
-            and X.shape[1] == self._scaling.d
-            and X.shape[0] > 0
+            and "_scaling" in fitted
+            and X.shape[1:] == fitted["_scaling"].shape
             and X.flags.c_contiguous
-            and not (named and "feature_names_in_" in self.__dict__)
+            and len(X) > 0
+            and not (named and "feature_names_in_" in fitted)
         )
 
     # -- parameters ------------------------------------------------------------------------
 
     def _check_parameters(self) -> None:
-        parameters = [self.__dict__[name] for name in self._checked_names]
+        parameters = self._parameters(self)
         if parameters != self.__dict__.get("_accepted"):
             self._check_vigilance()
             check_choice(self.alpha)
@@ -110,7 +114,8 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
             check_out_of_bounds(self.out_of_bounds)
             self._accepted = parameters
 
-    _checked_names: tuple[str, ...] = ("alpha", "beta", "out_of_bounds")
+    #: Those that are checked again when one has changed.
+    _parameters: ClassVar[attrgetter[Any]]
 
     @contextmanager
     def _untouched_on_refusal(self) -> Iterator[None]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.estimator import ArtEstimator, ClusterMixin
-from icvi.art.module import Module, run
+from icvi.art.module import Module
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.kernels.fuzzy_art import learn_categories, rank_categories
@@ -161,7 +162,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         X = self._look(X)
         winners = np.empty((len(X), 2), dtype=np.int64)
         m, s = self._module, self._scaling
-        rank_categories(m.W, m.k, X, s.low, s.high, self.rho, self.alpha, _NO_OWNERS, winners)
+        rank_categories(m.W, m.k, X, s.bounds, self.rho, self.alpha, _NO_OWNERS, winners)
         return (winners[:, 0], winners[:, 1]) if return_second else winners[:, 0]
 
     @property
@@ -181,7 +182,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     # -- inside ----------------------------------------------------------------------------
 
-    _checked_names = ("rho", "alpha", "beta", "max_iter", "out_of_bounds")
+    _parameters = attrgetter("rho", "alpha", "beta", "max_iter", "out_of_bounds")
 
     def _check_vigilance(self) -> None:
         check_vigilance("rho", self.rho)
@@ -191,14 +192,14 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self._module = Module(scaling.d)
 
     def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        m, s = self._module, self._scaling
-        labels = np.empty(len(X), dtype=np.int64)
-        run(
-            lambda start: learn_categories(
-                *(m.W, m.counters, X, s.low, s.high),
-                *(self.rho, self.alpha, self.beta, start, labels),
-            ),
-            len(X),
-            m,
-        )
+        m, s, n = self._module, self._scaling, len(X)
+        labels = np.empty(n, dtype=np.int64)
+        done = 0
+        while done < n:  # it stops where the module is full
+            done = learn_categories(
+                *(m.W, m.counters, X, s.bounds),
+                *(self.rho, self.alpha, self.beta, done, labels),
+            )
+            if done < n:
+                m.grow()
         return labels

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -200,7 +201,7 @@ class FuzzyARTMAP(SupervisedArt):
         X = self._look(X)
         winners = np.empty((len(X), 2), dtype=np.int64)
         m, s = self._module, self._scaling
-        rank_categories(m.W, m.k, X, s.low, s.high, self.rho, self.alpha, _NO_OWNERS, winners)
+        rank_categories(m.W, m.k, X, s.bounds, self.rho, self.alpha, _NO_OWNERS, winners)
         return winners[:, 0]
 
     @property
@@ -225,7 +226,7 @@ class FuzzyARTMAP(SupervisedArt):
 
     # -- inside ----------------------------------------------------------------------------
 
-    _checked_names = ("rho", "alpha", "beta", "rho_b", "max_iter", "out_of_bounds")
+    _parameters = attrgetter("rho", "alpha", "beta", "rho_b", "max_iter", "out_of_bounds")
 
     def _check_vigilance(self) -> None:
         check_vigilance("rho", self.rho)
@@ -247,7 +248,7 @@ class FuzzyARTMAP(SupervisedArt):
         categories = np.empty(len(X), dtype=np.int64)
         run(
             lambda start: learn_map(
-                *(m.W, m.counters, X, targets, s.low, s.high),
+                *(m.W, m.counters, X, targets, s.bounds),
                 *(self.rho, self.alpha, self.beta, start, categories),
             ),
             len(X),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -200,7 +201,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     # -- inside ----------------------------------------------------------------------------
 
-    _checked_names = ("rho_a", "rho_b", "alpha", "beta", "out_of_bounds")
+    _parameters = attrgetter("rho_a", "rho_b", "alpha", "beta", "out_of_bounds")
 
     def _check_vigilance(self) -> None:
         check_vigilance("rho_a", self.rho_a)
@@ -236,7 +237,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         if self._seen.size < b.room:
             self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
         position: int = learn_hierarchy(
-            *(a.W, a.counters, b.W, b.counters, self._seen, X, s.low, s.high),
+            *(a.W, a.counters, b.W, b.counters, self._seen, X, s.bounds),
             *(self.rho_a, self.rho_b, self.alpha, self.beta, start, labels, winners),
         )
         return position
@@ -246,5 +247,5 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     ) -> NDArray[np.int64]:
         winners = np.empty((len(X), 2), dtype=np.int64)
         s = self._scaling
-        rank_categories(module.W, module.k, X, s.low, s.high, rho, self.alpha, owners, winners)
+        rank_categories(module.W, module.k, X, s.bounds, rho, self.alpha, owners, winners)
         return winners

@@ -57,7 +57,7 @@ class ModuleA:
                 raise ValueError(f"no prototypes are known for label {new[0]!r}")
         winners = np.empty((len(X), 2), dtype=np.int64)
         s = self.scaling
-        rank_categories(self.module.W, self.module.k, X, s.low, s.high, rho, alpha, owners, winners)
+        rank_categories(self.module.W, self.module.k, X, s.bounds, rho, alpha, owners, winners)
         return winners
 
     @property
@@ -82,7 +82,7 @@ class ModuleA:
         winners = np.empty((len(X), 2), dtype=np.int64)
         run(
             lambda start: learn_prototypes(
-                *(module.W, module.counters, seen, X, clusters, s.low, s.high),
+                *(module.W, module.counters, seen, X, clusters, s.bounds),
                 *(rho, alpha, beta, start, winners),
             ),
             len(X),

@@ -68,7 +68,7 @@ class ModuleB:
         categories = np.empty(len(y), dtype=np.int64)
         run(
             lambda start: learn_categories(
-                *(m.W, m.counters, y, s.low, s.high, rho, alpha, beta, start, categories)
+                *(m.W, m.counters, y, s.bounds, rho, alpha, beta, start, categories)
             ),
             len(y),
             m,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from operator import attrgetter
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -173,7 +174,7 @@ class Quantizer(ArtEstimator):
 
     # -- inside ----------------------------------------------------------------------------
 
-    _checked_names = ("rho", "alpha", "beta", "out_of_bounds")
+    _parameters = attrgetter("rho", "alpha", "beta", "out_of_bounds")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

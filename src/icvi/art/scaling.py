@@ -22,9 +22,10 @@ class Scaling:
     def __init__(
         self, low: NDArray[np.float64], high: NDArray[np.float64], name: str = "bounds"
     ) -> None:
-        self.low, self.high, self.name = low, high, name
-        self._smallest = np.full(low.size, -LARGEST)
-        self._largest = np.full(low.size, LARGEST)
+        self.bounds, self.name = np.stack([low, high]), name
+        self.shape = low.shape  # of a sample
+        finite = np.stack([np.full(low.size, -LARGEST), np.full(low.size, LARGEST)])
+        self._limits = {"clip": finite, "error": self.bounds}
 
     @classmethod
     def of(
@@ -59,31 +60,32 @@ class Scaling:
             ) from None
         if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
             raise ValueError(f"expected finite {name} with low <= high, got {bounds!r}")
-        return cls(low.copy(), high.copy(), name)
+        return cls(low, high, name)
 
     @property
     def d(self) -> int:
         """Number of features."""
-        return self.low.size
+        return int(self.bounds.shape[1])
 
     def check(self, X: NDArray[np.float64], out_of_bounds: OutOfBounds) -> None:
         """Refuse samples with entries that are not finite, or, on "error", out of bounds."""
-        strict = out_of_bounds == "error"
-        limits = (self.low, self.high) if strict else (self._smallest, self._largest)
-        position = first_outside(X, *limits)
+        position = first_outside(X, self._limits[out_of_bounds])
         if position >= 0:
             as_samples(X)  # says what is wrong with entries that are not finite
             sample, feature = divmod(position, self.d)
+            low, high = self.bounds[:, feature]
             raise ValueError(
                 f"sample {sample}, feature {feature} is {X[sample, feature]:g}, out of the "
-                f"bounds [{self.low[feature]:g}, {self.high[feature]:g}]; widen {self.name}, or "
+                f"bounds [{low:g}, {high:g}]; widen {self.name}, or "
                 f"use out_of_bounds='clip'"
             )
 
     def boxes(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(k, 2, d) lower and upper corners of categories, in units of the data."""
         corners = np.stack([weights[:, : self.d], 1.0 - weights[:, self.d :]], axis=1)
-        return self.low + corners * (self.high - self.low)
+        spans = self.bounds[1] - self.bounds[0]
+        boxes: NDArray[np.float64] = self.bounds[0] + corners * spans
+        return boxes
 
     def centers(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """(k, d) middles of the boxes."""

@@ -27,7 +27,6 @@ def WB(s: State) -> float:
     """K W / B."""
     if s.k < 2:
         return FEW_CLUSTERS
-    # Where all centroids are one point, B may be the rounding of mu.
-    if s.B <= 0.0 or s.D_max <= 0.0:
+    if s.B <= 0.0:
         return COINCIDENT if s.W > 0.0 else COINCIDENT_0
     return s.k * (s.W / s.B)

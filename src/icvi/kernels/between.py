@@ -20,10 +20,22 @@ from icvi.kernels.view import array
 
 
 @kernel
+def coincide(A, k, d):
+    """Whether all centroids are the same point; from mu only rounding sets them apart."""
+    for i in range(2, k + 1):
+        for t in range(L.V, L.V + 2 * d):
+            if A[t, i] != A[t, 1]:
+                return False
+    return True
+
+
+@kernel
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
     for i in range(1, k + 1):
         C[L.SEP, i] = 0.0
+    if coincide(A, k, d):
+        return
     for t in range(d):
         high, low = L.V + t, L.V + d + t
         high_0, low_0 = A[high, 0], A[low, 0]

@@ -110,7 +110,13 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
         function.__qualname__ += f"_{source_key()}"
         with announced():
             return numba.njit(
-                signature, error_model="numpy", nogil=True, cache=True, fastmath=fastmath
+                signature,
+                error_model="numpy",
+                nogil=True,
+                cache=True,
+                fastmath=fastmath,
+                no_rewrites=True,
+                no_cfunc_wrapper=True,
             )(function)
 
     return decorate

@@ -5,9 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled
 from icvi.kernels.minima import LANES
-from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, ranked, resonant
+from icvi.kernels.resonance import (
+    CATEGORIES,
+    code,
+    coded_size,
+    found,
+    learn,
+    needed,
+    ranked,
+    resonant,
+)
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -15,14 +24,14 @@ _WHOLE = types.int64
 _FROZEN = types.Array(types.float64, 3, "C", readonly=True)
 
 
-@compiled(_WHOLE(CUBE, INTEGERS, SAMPLES, SAMPLE, SAMPLE, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
-def learn_categories(W, counters, X, low, high, rho, alpha, beta, start, labels):
+@compiled(_WHOLE(CUBE, INTEGERS, SAMPLES, SAMPLES, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
+def learn_categories(W, counters, X, bounds, rho, alpha, beta, start, labels):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(start, n):
-        size = code(X, i, low, high, I)
-        j = resonant(W, I, counters[CATEGORIES], rho * size, alpha)
+        code(X, i, bounds, I)
+        j = resonant(W, I, counters[CATEGORIES], needed(I, d, rho), alpha)
         if j >= 0:
             learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
@@ -33,8 +42,8 @@ def learn_categories(W, counters, X, low, high, rho, alpha, beta, start, labels)
     return n
 
 
-@compiled(types.void(_FROZEN, _WHOLE, SAMPLES, SAMPLE, SAMPLE, _REAL, _REAL, INTEGERS, PAIRS))
-def rank_categories(W, k, X, low, high, rho, alpha, owners, winners):
+@compiled(types.void(_FROZEN, _WHOLE, SAMPLES, SAMPLES, _REAL, _REAL, INTEGERS, PAIRS))
+def rank_categories(W, k, X, bounds, rho, alpha, owners, winners):
     """Winner and runner-up of every sample, nothing learnt.
 
     With owners, one per sample, the winner is theirs; the runner-up is anybody's.
@@ -42,8 +51,8 @@ def rank_categories(W, k, X, low, high, rho, alpha, owners, winners):
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(n):
-        size = code(X, i, low, high, I)
+        code(X, i, bounds, I)
         owner = owners[i] if owners.size > 0 else np.int64(-1)
-        winner, _, first, second = ranked(W, I, k, rho * size, alpha, owner)
+        winner, _, first, second = ranked(W, I, k, needed(I, d, rho), alpha, owner)
         winners[i, 0] = winner
         winners[i, 1] = second if winner == first else first

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, SAMPLE, SAMPLES, compiled, kernel
+from icvi.kernels.compiling import CUBE, INTEGERS, SAMPLES, compiled, kernel
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import (
     CATEGORIES,
@@ -15,6 +15,7 @@ from icvi.kernels.resonance import (
     coded_size,
     found,
     learn,
+    needed,
     resonant,
 )
 
@@ -49,17 +50,17 @@ def tracked(W, I, k, need, alpha, target):
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, SAMPLES, INTEGERS, SAMPLE, SAMPLE),
+        *(CUBE, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, INTEGERS),
     )
 )
-def learn_map(W, counters, X, targets, low, high, rho, alpha, beta, start, categories):
+def learn_map(W, counters, X, targets, bounds, rho, alpha, beta, start, categories):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(start, n):
-        size = code(X, i, low, high, I)
-        j = tracked(W, I, counters[CATEGORIES], rho * size, alpha, targets[i])
+        code(X, i, bounds, I)
+        j = tracked(W, I, counters[CATEGORIES], needed(I, d, rho), alpha, targets[i])
         if j >= 0:
             learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:

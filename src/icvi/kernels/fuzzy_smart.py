@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled
 from icvi.kernels.quantizer import has_room, quantize
-from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, resonant
+from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, resonant
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -15,7 +15,7 @@ _WHOLE = types.int64
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, CUBE, INTEGERS, INTEGERS, SAMPLES, SAMPLE, SAMPLE),
+        *(CUBE, INTEGERS, CUBE, INTEGERS, INTEGERS, SAMPLES, SAMPLES),
         *(_REAL, _REAL, _REAL, _REAL, _WHOLE, INTEGERS, PAIRS),
     )
 )
@@ -26,8 +26,7 @@ def learn_hierarchy(
     counters_B,
     seen,
     X,
-    low,
-    high,
+    bounds,
     rho_A,
     rho_B,
     alpha,
@@ -42,12 +41,12 @@ def learn_hierarchy(
     for i in range(start, n):
         if not (has_room(A, counters_A) and has_room(B, counters_B)):
             return i
-        size = code(X, i, low, high, I)
-        j = resonant(B, I, counters_B[CATEGORIES], rho_B * size, alpha)
+        code(X, i, bounds, I)
+        j = resonant(B, I, counters_B[CATEGORIES], needed(I, d, rho_B), alpha)
         if j >= 0:
             learn(B, I, j, beta, counters_B)
         else:
             j = found(B, I, -1.0, counters_B)
-        quantize(A, counters_A, seen, I, j, rho_A * size, alpha, beta, winners, i)
+        quantize(A, counters_A, seen, I, j, needed(I, d, rho_A), alpha, beta, winners, i)
         labels[i] = j
     return n

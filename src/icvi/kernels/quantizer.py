@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLE, SAMPLES, compiled, kernel
+from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled, kernel
 from icvi.kernels.minima import LANES
-from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, ranked
+from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, ranked
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -39,17 +39,17 @@ def quantize(W, counters, seen, I, cluster, need, alpha, beta, winners, i):
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, INTEGERS, SAMPLES, INTEGERS, SAMPLE, SAMPLE),
+        *(CUBE, INTEGERS, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, PAIRS),
     )
 )
-def learn_prototypes(W, counters, seen, X, clusters, low, high, rho, alpha, beta, start, winners):
+def learn_prototypes(W, counters, seen, X, clusters, bounds, rho, alpha, beta, start, winners):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
     for i in range(start, n):
         if not has_room(W, counters):
             return i
-        size = code(X, i, low, high, I)
-        quantize(W, counters, seen, I, clusters[i], rho * size, alpha, beta, winners, i)
+        code(X, i, bounds, I)
+        quantize(W, counters, seen, I, clusters[i], needed(I, d, rho), alpha, beta, winners, i)
     return n

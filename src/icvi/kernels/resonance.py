@@ -25,6 +25,8 @@ GROUP = 8
 
 #: More than rounding can take from a sum of two numbers in [0, 1].
 _SLACK = 1e-9
+#: Vigilance from which rounding of |I| is looked at.
+_STRICT = 1.0 - 1e-9
 
 
 @kernel
@@ -46,28 +48,38 @@ def coded_size(d):
 
 
 @kernel
-def code(X, i, low, high, I):
-    """Complement code of sample i; then, per group, the most that features after it can add.
-
-    Its size |I|, which is d, or what rounding leaves of d: no category can match it better, so
-    a sample fits its own category whatever the vigilance.
-    """
+def code(X, i, bounds, I):
+    """Complement code of sample i; then, per group, the most that features after it can add."""
     d = X.shape[1]
     for t in range(d):
-        x, a, b = X[i, t], low[t], high[t]
-        s = 0.0 if x <= a else (1.0 if x >= b else (x - a) / (b - a))
+        x, low, high = X[i, t], bounds[0, t], bounds[1, t]
+        s = 0.0 if x <= low else (1.0 if x >= high else (x - low) / (high - low))
         I[t] = s
         I[d + t] = 1.0 - s
-    size = 0.0
-    for t in range(2 * d):
-        size += I[t]
-    rest, t = 0.0, 2 * d
+    rest, end = 0.0, 2 * d
     for group in range((2 * d - 1) // GROUP, -1, -1):
         I[2 * d + group] = rest
-        while t > group * GROUP:
-            t -= 1
-            rest += I[t] + _SLACK
-    return min(size, float(d))
+        # Groups are summed apart, so that one need not wait for the other.
+        s = GROUP * _SLACK
+        for t in range(group * GROUP, end):
+            s += I[t]
+        rest, end = rest + s, group * GROUP
+
+
+@kernel
+def needed(I, d, rho):
+    """The match that vigilance asks for: rho |I| = rho d.
+
+    |I| may round to less than d, which matters where hardly any mismatch is allowed: a sample
+    must fit its own category.
+    """
+    size = float(d)
+    if rho > _STRICT:
+        s = 0.0
+        for t in range(2 * d):
+            s += I[t]
+        size = min(s, size)
+    return rho * size
 
 
 @kernel

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from numba import types
 
-from icvi.kernels.compiling import SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiling import SAMPLES, compiled
 
 
-@compiled(types.int64(SAMPLES, SAMPLE, SAMPLE))
-def first_outside(X, low, high):
-    """Position, counted through the rows, of the first entry not in [low, high]; -1 if none."""
+@compiled(types.int64(SAMPLES, SAMPLES))
+def first_outside(X, limits):
+    """Position, counted through the rows, of the first entry beyond its limits; -1 if none."""
     for i in range(X.shape[0]):
         for t in range(X.shape[1]):
-            if not low[t] <= X[i, t] <= high[t]:
+            if not limits[0, t] <= X[i, t] <= limits[1, t]:
                 return i * X.shape[1] + t
     return -1
