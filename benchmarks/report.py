@@ -80,7 +80,7 @@ def cells(row: Row) -> list[str]:
 
 def table(rows: list[Row]) -> Table:
     """Return all rows as one table, a line between groups."""
-    made = Table(title="icvi and its peers (CPU time, medians)")
+    made = Table(title="icvi and its peers (CPU time, best of several runs)")
     made.add_column("what")
     for name in ("ours", "peer", "ratio", "target", "met", "floor", "ours/floor"):
         made.add_column(name, justify="right", no_wrap=True)
