@@ -11,7 +11,7 @@ from typing import Any
 
 from icvi.progress import progress
 from icvi.study.drawing import draw, keys
-from icvi.study.findings import judge_sweep, summarise
+from icvi.study.findings import summarise
 from icvi.study.report import write_report
 from icvi.study.scenarios import PAPER
 from icvi.study.store import Store
@@ -90,9 +90,7 @@ def _findings(results: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
     rules = {
         name: [order["rules"] for order in result["orders"]] for name, result in results.items()
     }
-    sweeps = {
-        name: judge_sweep(result["sweep"]) for name, result in results.items() if result["sweep"]
-    }
+    sweeps = {name: result["sweep"] for name, result in results.items() if result["sweep"]}
     return summarise(rules, sweeps)
 
 

@@ -30,9 +30,7 @@ class Store:
                 )
             return
         if not path.exists() and self.folder.exists() and any(self.folder.iterdir()):
-            raise ValueError(
-                f"{self.folder} is not empty and holds no study; choose another folder"
-            )
+            raise ValueError(f"{self.folder} holds other files; choose a new folder")
         for part in sorted((self.folder / "parts").glob("*.json")):
             part.unlink()
         self.write_json(STUDY, about)

@@ -50,7 +50,8 @@ class Settings:
     def vigilances(self, scenario: Scenario) -> list[float]:
         """The sweep over rho_A."""
         points = 4 if self.quick else 15
-        return np.linspace(scenario.rho_b + 0.01, LARGEST_RHO_A, points).round(4).tolist()
+        sweep = np.linspace(scenario.rho_b + 0.01, LARGEST_RHO_A, points)
+        return [round(float(rho_a), 4) for rho_a in sweep]
 
     def load(self, scenario: Scenario) -> DataSet:
         """The data of a scenario, scaled to [0, 1]."""
