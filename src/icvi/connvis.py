@@ -114,6 +114,7 @@ class Plane:
             self._axes[:, : min(2, len(axes))] = axes[:2].T
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points in the plane."""
         return (points - self._center) @ self._axes
 
     def frame(self, axes: Axes) -> None:
