@@ -21,8 +21,7 @@ class Workers:
 
     def __init__(self, jobs: int | None = None) -> None:
         jobs = jobs or os.cpu_count() or 1
-        context = multiprocessing.get_context("spawn")
-        self._pool = context.Pool(jobs, _leave_interrupts_to_the_parent) if jobs > 1 else None
+        self._pool = _context().Pool(jobs, _leave_interrupts_to_the_parent) if jobs > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -40,6 +39,15 @@ class Workers:
     def run(self, tasks: Iterable[Task]) -> Iterator[tuple[str, Any]]:
         """Names and results, in order of completion."""
         return map(_call, tasks) if self._pool is None else self._pool.imap_unordered(_call, tasks)
+
+
+def _context() -> Any:
+    """Processes from a clean one that has imported what they need, where that is possible."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["icvi.study.drawing"])
+    return context
 
 
 def _call(task: Task) -> tuple[str, Any]:

@@ -52,5 +52,6 @@ def save(figure: Figure, path: Path) -> list[Path]:
     for kind, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, metadata=metadata)
+        figure.set_layout_engine("none")  # what was laid out for one file holds for the other
         written.append(store.write(f"{path.name}.{kind}", buffer.getvalue()))
     return written
