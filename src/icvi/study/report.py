@@ -1,0 +1,605 @@
+"""The study as one page for a browser: figures, tables and findings in plain language.
+
+The words that are always the same are in `report_template.html`; here is what depends on results.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from icvi.indices import Index, catalogue
+from icvi.study.markup import DASH, Markup, join, number, percent, picture, table, tag
+
+Record = Mapping[str, Any]
+
+#: The indices of the glossary, each in one plain sentence.
+GLOSSARY = {
+    "Conn": "Looks at the two prototypes nearest to every sample: good where both belong to the "
+    "same cluster, bad where they connect two clusters.",
+    "CH": "How far the clusters lie from the overall mean, relative to their own width.",
+    "SIL": "Whether samples are closer to their own cluster's centre than to the next one.",
+    "PBM": "The largest distance between two centres times how much the clusters reduce the "
+    "scatter of the data, divided by the number of clusters.",
+    "rCIP": "How much the clusters overlap when each is taken as a Gaussian, summed over pairs.",
+    "rH": "The same overlap on a logarithmic scale, as an entropy: large where clusters lie "
+    "far apart.",
+    "NI": "Whether the clusters look more Gaussian, each for itself, than the data as a whole.",
+    "XB": "Mean squared distance to the own centre, over the smallest squared distance between "
+    "two centres.",
+    "DB": "For every cluster the neighbour that it is hardest to tell from: their widths over "
+    "the distance of their centres; the mean over clusters.",
+    "PS": "For every cluster how populated it is, less how close its nearest neighbour lies; "
+    "the sum over clusters.",
+}
+
+_DATA = {
+    "r15": "Fifteen round clusters of 40 samples in the plane: one in the middle, seven close "
+    "around it and seven further out.",
+    "d4": "Four clusters of 500 samples in the plane: two small round ones, and two long ones that "
+    "lean towards each other.",
+    "overlapping": "Five round clusters of 200 samples in the plane that touch their neighbours.",
+    "unequal": "Five round clusters in the plane of very different sizes: 600, 300, 150, 75 and "
+    "25 samples.",
+    "eight": "Six clusters of 150 samples in eight dimensions.",
+}
+
+_KINDS = {
+    "correct": "The vigilance suits the data, so the clusters found should be close to the true "
+    "ones.",
+    "under": "The vigilance is too low for the data, so that true clusters are taken together.",
+    "over": "The vigilance is too high for the data, so that true clusters are split.",
+}
+
+# Verdict -> icon, heading of its group in the summary.
+_VERDICTS = {
+    "agrees": ("✓", "As the paper says"),
+    "mixed": ("±", "Only sometimes"),
+    "disagrees": ("✗", "Not as the paper says"),
+    "not seen": (DASH, "Could not be seen in this run"),
+}
+
+#: Relative differences up to here are rounding.
+_ROUNDING = 1e-6
+
+
+def write_report(
+    path: Path,
+    study: Record,
+    results: Mapping[str, Record],
+    findings: Sequence[Record],
+    figures: Mapping[str, Path],
+) -> None:
+    """Write the page; what was there before stays until the new one is complete.
+
+    Parameters
+    ----------
+    path : Path
+        The page, `report.html` in the study's directory.
+    study : mapping
+        ``settings`` and ``versions``.
+    results : mapping
+        Scenario's name to what came out.
+    findings : sequence of mapping
+        Statements, with how often each holds.
+    figures : mapping
+        PNG files: a scenario's name, ``orders``, ``comparison``, and any whose key starts with
+        ``distributions``. Figures that are not there are left out.
+    """
+    page = render(study, results, findings, figures)
+    unfinished = path.with_name(f"{path.name}.unfinished")
+    try:
+        unfinished.write_text(page, encoding="utf-8", newline="\n")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def render(
+    study: Record,
+    results: Mapping[str, Record],
+    findings: Sequence[Record],
+    figures: Mapping[str, Path],
+) -> str:
+    """The page as text; the same input gives the same bytes."""
+    titles = {name: result["scenario"]["title"] for name, result in results.items()}
+    template = files("icvi.study").joinpath("report_template.html").read_text(encoding="utf-8")
+    return Template(template).substitute(
+        orders=_orders(max((len(result["orders"]) for result in results.values()), default=0)),
+        source=_source(study["settings"]),
+        summary=_summary(findings),
+        contents=join(
+            tag("li", tag("a", title, href=f"#{_anchor(name)}")) for name, title in titles.items()
+        ),
+        scenario_table=_scenario_table(results),
+        scenarios=join(
+            (_scenario(name, result, findings, figures) for name, result in results.items()), "\n"
+        ),
+        conn=_conn(results, figures),
+        others=_others(results),
+        findings=_findings(findings, titles),
+        over_orders=_over_orders(results, figures),
+        glossary=_glossary(),
+        making=_making(study),
+    )
+
+
+def _orders(count: int) -> str:
+    return f"{count} {'order' if count == 1 else 'orders'}"
+
+
+def _anchor(name: str) -> str:
+    return "scenario-" + re.sub(r"[^\w-]", "-", name)
+
+
+def _source(settings: Record) -> Markup:
+    if settings.get("data", "generated") == "generated":
+        return join(
+            [
+                "The data are generated from a seed. R15 and D4 have the geometry of the paper's data "
+                "sets but are other samples, so their adjusted Rand index can differ from the paper's."
+            ]
+        )
+    return join(["The data were read from ", tag("code", str(settings["data"])), "."])
+
+
+# Findings
+
+
+def _counts(finding: Record) -> tuple[int, int]:
+    """In how many orders the statement holds, of how many, over all scenarios."""
+    scenarios = finding["scenarios"].values()
+    return sum(s["holds"] for s in scenarios), sum(s["of"] for s in scenarios)
+
+
+def _holds(holds: int, of: int) -> str:
+    return f"holds in {holds:,} of {_orders(of)}" if of else "could not be judged in any order"
+
+
+def _summary(findings: Sequence[Record]) -> Markup:
+    """What holds and what does not, in sentences."""
+    if not findings:
+        return tag("p", "This run has no findings.")
+    groups = {
+        verdict: [finding for finding in findings if finding["verdict"] == verdict]
+        for verdict in _VERDICTS
+    }
+    agreeing = len(groups["agrees"])
+    pieces = [
+        tag(
+            "p",
+            tag("strong", f"{agreeing} of {len(findings)}"),
+            f" statements came out as the paper says{_remainder(groups)}.",
+        )
+    ]
+    for verdict, group in groups.items():
+        if group:
+            pieces.append(tag("h3", _verdict_icon(verdict), " ", _VERDICTS[verdict][1]))
+            pieces.append(tag("ul", join((_sentence(f) for f in group), "\n"), class_="plain"))
+    return join(pieces, "\n")
+
+
+def _remainder(groups: Mapping[str, Sequence[Record]]) -> str:
+    words = {
+        "mixed": "only sometimes",
+        "disagrees": "otherwise than the paper says",
+        "not seen": "could not be seen",
+    }
+    parts = [f"{len(groups[v])} {word}" for v, word in words.items() if groups[v]]
+    return "; " + ", ".join(parts) if parts else ""
+
+
+def _sentence(finding: Record) -> Markup:
+    holds, of = _counts(finding)
+    expected = "" if finding["expected"] else ", and is not expected to"
+    share = join([" (", percent(finding["share"]), ")"]) if of else ""
+    return tag(
+        "li",
+        str(finding["statement"]).rstrip("."),
+        ": ",
+        tag("span", tag("strong", _holds(holds, of)), share, expected, class_="count"),
+        ".",
+    )
+
+
+def _verdict_icon(verdict: str) -> Markup:
+    return tag(
+        "span", _VERDICTS[verdict][0], class_=f"icon {_verdict_class(verdict)}", aria_hidden="true"
+    )
+
+
+def _verdict_class(verdict: str) -> str:
+    return verdict.replace(" ", "-")
+
+
+def _verdict(verdict: str) -> Markup:
+    return tag(
+        "span", _verdict_icon(verdict), " ", verdict, class_=f"verdict {_verdict_class(verdict)}"
+    )
+
+
+def _findings(findings: Sequence[Record], titles: Mapping[str, str]) -> Markup:
+    """Every statement with its threshold, its share in every scenario and the verdict."""
+    head = ("Statement", "Index", "Threshold", "Expected", "Holds in", "All", "Verdict")
+    rows = []
+    for finding in findings:
+        shares = join(
+            _share(titles.get(name, name), counted)
+            for name, counted in finding["scenarios"].items()
+        )
+        rows.append(
+            (
+                str(finding["statement"]),
+                str(finding["index"] or DASH),
+                _threshold(finding["threshold"]),
+                "holds" if finding["expected"] else "does not hold",
+                tag("ul", shares, class_="shares") if shares else DASH,
+                percent(finding["share"]),
+                _verdict(finding["verdict"]),
+            )
+        )
+    return _stacked("Every statement, and in how many orders it holds", head, rows)
+
+
+def _threshold(value: object) -> str:
+    if value is None:
+        return DASH
+    return number(value) if isinstance(value, (int, float)) else str(value)
+
+
+def _share(title: str, counted: Record) -> Markup:
+    share = counted["share"]
+    width = 100.0 * share if share is not None and not math.isnan(share) else 0.0
+    bar = tag("span", tag("span", style=f"width:{width:.0f}%"), class_="bar", aria_hidden="true")
+    count = f"{counted['holds']:,} of {counted['of']:,}" if counted["of"] else DASH
+    return tag("li", tag("span", title), bar, tag("span", count, class_="count"))
+
+
+def _stacked(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
+    """A table that becomes a list of cards on a narrow screen; roles survive the change."""
+    names = join(tag("th", name, scope="col", role="columnheader") for name in head)
+    lines = []
+    for row in rows:
+        cells = [tag("th", row[0], scope="row", role="rowheader")]
+        for name, cell in zip(head[1:], row[1:], strict=True):
+            cells.append(tag("td", tag("span", cell), role="cell", data_label=name))
+        lines.append(tag("tr", *cells, role="row"))
+    return tag(
+        "table",
+        tag("caption", caption),
+        tag("thead", tag("tr", names, role="row"), role="rowgroup"),
+        tag("tbody", join(lines, "\n"), role="rowgroup"),
+        class_="stacked",
+        role="table",
+    )
+
+
+# Scenarios
+
+
+def _scenario_table(results: Mapping[str, Record]) -> Markup:
+    head = (
+        "Scenario",
+        "Cluster vigilance",
+        "Prototype vigilance",
+        "ARI",
+        "ARI in the paper",
+        "Clusters",
+        "Prototypes",
+        "Order (seed)",
+    )
+    rows = []
+    for name, result in results.items():
+        scenario = result["scenario"]
+        rows.append(
+            (
+                tag("a", scenario["title"], href=f"#{_anchor(name)}"),
+                number(scenario["rho_b"]),
+                number(scenario["rho_a"]),
+                number(result["ari"]),
+                number(scenario["paper_ari"]),
+                str(result["n_clusters"]),
+                str(result["n_prototypes"]),
+                str(result["seed"]),
+            )
+        )
+    return table("The scenarios, in the order of presentation that is drawn", head, rows)
+
+
+def _scenario(
+    name: str, result: Record, findings: Sequence[Record], figures: Mapping[str, Path]
+) -> Markup:
+    scenario = result["scenario"]
+    title = scenario["title"]
+    pieces = [
+        tag("h3", title, id=_anchor(name)),
+        tag("p", _about(result)),
+        tag("p", _outcome(result)),
+    ]
+    if name in figures:
+        pieces.append(
+            picture(
+                figures[name],
+                f"{title}: every index after every sample, with the number of clusters",
+                f"{title}. Blue: the index; red: the number of clusters; dashed: a new true "
+                f"cluster begins. Order of seed {result['seed']}.",
+            )
+        )
+    pieces.append(_readings(result))
+    pieces.append(_seen(name, result, findings))
+    return tag("section", join(pieces, "\n"), class_="scenario")
+
+
+def _about(result: Record) -> str:
+    scenario = result["scenario"]
+    return f"{_DATA.get(scenario['data'], '')} {_KINDS.get(scenario['kind'], '')}".strip()
+
+
+def _outcome(result: Record) -> Markup:
+    """What the clusterer found, beside the paper and in other orders."""
+    scenario, orders = result["scenario"], result["orders"]
+    clusters = "cluster" if result["n_clusters"] == 1 else "clusters"
+    pieces: list[str] = [
+        f"With a cluster vigilance of {scenario['rho_b']:g}, the order drawn here ends with ",
+        tag("strong", f"{result['n_clusters']} {clusters}"),
+        f" and {result['n_prototypes']} prototypes. Its adjusted Rand index is ",
+        tag("strong", number(result["ari"])),
+    ]
+    if scenario["paper_ari"] is not None:
+        pieces += ["; the paper reports ", number(scenario["paper_ari"])]
+    pieces.append(".")
+    if len(orders) > 1:
+        low, middle, high = _spread(order["ari"] for order in orders)
+        fewest, _, most = _spread(order["n_clusters"] for order in orders)
+        many = (
+            f"{number(fewest)} clusters" if fewest == most else f"{fewest:g} to {most:g} clusters"
+        )
+        pieces += [f" Over {_orders(len(orders))} it lies between ", number(low), " and "]
+        pieces += [number(high), ", median ", number(middle), f", with {many}."]
+    return join(pieces)
+
+
+def _spread(values: Iterable[float | None]) -> tuple[float, float, float]:
+    """Smallest, median and largest of what is there, nan without anything."""
+    there = [value for value in values if value is not None and not math.isnan(value)]
+    if not there:
+        return math.nan, math.nan, math.nan
+    return min(there), statistics.median(there), max(there)
+
+
+def _readings(result: Record) -> Markup:
+    """Every index at the end of the stream: in the order drawn, and in all of them."""
+    directions = {index.name: index.direction for index in catalogue()}
+    rows = []
+    for index, value in result["final"].items():
+        low, middle, high = _spread(order["final"].get(index) for order in result["orders"])
+        rows.append(
+            (
+                index,
+                _better(directions.get(index)),
+                number(value),
+                number(middle),
+                number(low),
+                number(high),
+            )
+        )
+    head = ("Index", "Better", "Order drawn", "Median of all orders", "Smallest", "Largest")
+    return table("Readings at the end of the stream", head, rows)
+
+
+def _better(direction: str | None) -> str:
+    return {"max": "↑ larger", "min": "↓ smaller"}.get(direction or "", DASH)
+
+
+def _seen(name: str, result: Record, findings: Sequence[Record]) -> Markup:
+    """The statements about this scenario, in the order drawn and in all of them."""
+    drawn: Record = next(
+        (order["rules"] for order in result["orders"] if order["seed"] == result["seed"]), {}
+    )
+    answers = {True: "yes", False: "no", None: DASH}
+    rows = []
+    for finding in findings:
+        counted = finding["scenarios"].get(name)
+        if counted is not None:
+            rows.append(
+                (
+                    str(finding["statement"]),
+                    answers[drawn.get(finding["id"])],
+                    f"{counted['holds']:,} of {counted['of']:,}" if counted["of"] else DASH,
+                )
+            )
+    if not rows:
+        return Markup()
+    head = ("Statement", "Order drawn", "All orders")
+    return table("Does it hold here?", head, rows, class_="words")
+
+
+# Incremental against batch
+
+
+def _conn(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
+    compared = {name: r for name, r in results.items() if r["comparison"] is not None}
+    if not compared:
+        return tag("p", "This run did not compare Conn_Index with its batch form.")
+    low, _, _ = _spread(r["comparison"]["correlation"] for r in compared.values())
+    pieces = [
+        tag(
+            "p",
+            "In this study the two curves have a correlation of ",
+            number(low),
+            " or more in every scenario compared."
+            if len(compared) > 1
+            else " in the scenario compared.",
+        )
+    ]
+    if "comparison" in figures:
+        pieces.append(
+            picture(
+                figures["comparison"],
+                "Conn_Index after every sample, incremental and recomputed as a batch index",
+                "Conn_Index, incremental and batch, and the difference between them.",
+            )
+        )
+    rows = [
+        (
+            r["scenario"]["title"],
+            number(r["comparison"]["correlation"]),
+            number(r["comparison"]["mse"]),
+        )
+        for r in compared.values()
+    ]
+    pieces.append(
+        table(
+            "Conn_Index, incremental against batch",
+            ("Scenario", "Correlation", "Mean squared error"),
+            rows,
+        )
+    )
+    pieces.append(_sweeps(results))
+    return join(pieces, "\n")
+
+
+def _sweeps(results: Mapping[str, Record]) -> Markup:
+    """Correlation and error for every vigilance of the prototypes."""
+    swept = {r["scenario"]["title"]: r["sweep"] for r in results.values() if r["sweep"]}
+    if not swept:
+        return Markup()
+    vigilances = sorted({point["rho_a"] for sweep in swept.values() for point in sweep})
+    pieces: list[str] = [
+        tag(
+            "p",
+            "The higher the vigilance of the prototypes, the more of them there are. With the "
+            "clusters left as they are, this is how close the two forms come:",
+        )
+    ]
+    for key, words in (("correlation", "Correlation"), ("mse", "Mean squared error")):
+        rows = []
+        for title, sweep in swept.items():
+            values = {point["rho_a"]: point[key] for point in sweep}
+            rows.append((title, *(number(values.get(rho), 3) for rho in vigilances)))
+        head = ("Scenario", *(f"{rho:g}" for rho in vigilances))
+        pieces.append(table(f"{words} by prototype vigilance", head, rows))
+    return join(pieces, "\n")
+
+
+def _others(results: Mapping[str, Record]) -> Markup:
+    """The largest difference of every other index, and where it occurs."""
+    worst: dict[str, tuple[float, str]] = {}
+    for result in results.values():
+        for index, difference in result["largest_difference"].items():
+            if difference is not None and difference >= worst.get(index, (-1.0, ""))[0]:
+                worst[index] = (difference, result["scenario"]["title"])
+    if not worst:
+        return tag("p", "This run did not compare the other indices with their batch form.")
+    largest = max(difference for difference, _ in worst.values())
+    verdict = (
+        ", which is rounding: incremental and batch are the same number."
+        if largest <= _ROUNDING
+        else ", which is more than rounding and should be looked into."
+    )
+    rows = [(index, number(value, 2), title) for index, (value, title) in worst.items()]
+    return join(
+        [
+            tag("p", "The largest relative difference anywhere is ", number(largest, 2), verdict),
+            table(
+                "Largest relative difference after any sample, incremental against batch",
+                ("Index", "Largest difference", "In"),
+                rows,
+            ),
+        ],
+        "\n",
+    )
+
+
+# All orders, glossary, how it was made
+
+
+def _over_orders(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
+    pieces: list[str] = []
+    if "orders" in figures:
+        pieces.append(
+            picture(
+                figures["orders"],
+                "How the outcome varies between orders of presentation, scenario by scenario",
+                "What changes with the order of presentation.",
+            )
+        )
+    rows = []
+    for result in results.values():
+        low, middle, high = _spread(order["ari"] for order in result["orders"])
+        fewest, usual, most = _spread(order["n_clusters"] for order in result["orders"])
+        rows.append(
+            (result["scenario"]["title"], str(len(result["orders"])))
+            + tuple(number(value) for value in (low, middle, high, fewest, usual, most))
+        )
+    head = ("Scenario", "Orders", "ARI, smallest", "median", "largest")
+    pieces.append(
+        table(
+            "Adjusted Rand index and number of clusters over all orders",
+            (*head, "Clusters, fewest", "median", "most"),
+            rows,
+        )
+    )
+    for key in figures:
+        if key.startswith("distributions"):
+            pieces.append(_distribution(key, results, figures[key]))
+    return join(pieces, "\n")
+
+
+def _distribution(key: str, results: Mapping[str, Record], path: Path) -> Markup:
+    rest = key.removeprefix("distributions").strip("_-: ")
+    about = results[rest]["scenario"]["title"] if rest in results else rest
+    suffix = f": {about}" if about else ""
+    return picture(
+        path,
+        f"Distributions of the indices' readings over all orders of presentation{suffix}",
+        f"Readings at the end of the stream over all orders{suffix}.",
+    )
+
+
+def _glossary() -> Markup:
+    known = {index.name: index for index in catalogue()}
+    rows = [
+        (
+            name,
+            join([tag("strong", known[name].title), " ", tag("span", words, class_="gloss")]),
+            _better(known[name].direction),
+            _range(known[name]),
+            known[name].reference,
+        )
+        for name, words in GLOSSARY.items()
+    ]
+    head = ("Index", "What it measures", "Better", "Range", "Published by")
+    return table("The ten indices", head, rows, class_="words")
+
+
+def _range(index: Index) -> str:
+    low, high = index.range
+    if math.isinf(low) and math.isinf(high):
+        return "any number"
+    return f"{number(low)} and up" if math.isinf(high) else f"{number(low)} to {number(high)}"
+
+
+def _making(study: Record) -> Markup:
+    settings, versions = study["settings"], study["versions"]
+    options = "".join(f" --{key} {settings[key]}" for key in ("seed", "orders") if key in settings)
+    if settings.get("data", "generated") != "generated":
+        options += f" --data {settings['data']}"
+    return join(
+        [
+            tag("pre", tag("code", f"icvi study --out DIR{options}")),
+            table("Settings", ("Setting", "Value"), _pairs(settings), class_="words"),
+            table("Versions", ("Software", "Version"), _pairs(versions), class_="words"),
+        ],
+        "\n",
+    )
+
+
+def _pairs(record: Record) -> list[tuple[str, str]]:
+    return [(key, DASH if value is None else str(value)) for key, value in record.items()]
