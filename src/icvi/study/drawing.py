@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from icvi.study import figures
 from icvi.study.batch_conn import Comparison
 from icvi.study.experiment import Experiment, run
+from icvi.study.figures import (
+    draw_comparison,
+    draw_distributions,
+    draw_orders,
+    draw_scenario,
+    save,
+)
 from icvi.study.scenarios import PAPER, SCENARIOS, Scenario
 from icvi.study.store import Store
 from icvi.study.tasks import Settings, write_trace
@@ -26,21 +32,21 @@ def keys(settings: Settings) -> list[str]:
 def draw(folder: Path, settings: Settings, key: str, results: Results) -> Path:
     """Draw a figure into its files; the PNG. A scenario's curves are written beside it."""
     if key == "orders":
-        figure = figures.draw_orders([_shown(settings, s, results) for s in PAPER])
+        figure = draw_orders([_shown(settings, s, results) for s in PAPER])
     elif key == "comparison":
-        figure = figures.draw_comparison(
+        figure = draw_comparison(
             [_shown(settings, scenario, results) for scenario in PAPER],
             [_comparison(results[scenario.name]["comparison"]) for scenario in PAPER],
             [results[scenario.name]["sweep"] for scenario in PAPER],
         )
     elif key == "distributions":
         orders = {name: result["orders"] for name, result in results.items()}
-        figure = figures.draw_distributions(orders)
+        figure = draw_distributions(orders)
     else:
         experiment = _shown(settings, SCENARIOS[key], results)
         write_trace(Store(folder), experiment)
-        figure = figures.draw_scenario(experiment)
-    return figures.save(figure, folder / "figures" / key)[0]
+        figure = draw_scenario(experiment)
+    return save(figure, folder / "figures" / key)[0]
 
 
 def _shown(settings: Settings, scenario: Scenario, results: Results) -> Experiment:

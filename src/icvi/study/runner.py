@@ -97,13 +97,12 @@ def _findings(results: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
 def _settings(settings: Settings) -> dict[str, Any]:
     """Settings with a fingerprint of the files that are read."""
     found = asdict(settings)
-    if settings.data is not None:
-        folder = Path(settings.data)
-        names = sorted({f"{scenario.data}.csv" for scenario in PAPER})
-        found["data"] = {
-            name: hashlib.sha256((folder / name).read_bytes()).hexdigest()[:16] for name in names
-        }
-    return found
+    if settings.data is None:
+        return {**found, "data": "generated"}
+    names = sorted({f"{scenario.data}.csv" for scenario in PAPER})
+    contents = {name: (Path(settings.data) / name).read_bytes() for name in names}
+    files = {name: hashlib.sha256(content).hexdigest()[:16] for name, content in contents.items()}
+    return {**found, "data": Path(settings.data).resolve().name, "files": files}
 
 
 def _versions() -> dict[str, str]:

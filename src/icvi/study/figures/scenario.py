@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +22,8 @@ _DECADES = 20.0  # that a logarithmic axis shows at most
 def draw_scenario(experiment: Experiment) -> Figure:
     """The partition, module A with CONNvis, and every index from the second cluster on."""
     figure = new_figure(7.4, 10.2)
-    top, bottom = np.ravel(figure.subfigures(2, 1, height_ratios=[1.0, 1.75]))
+    halves: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.75])
+    top, bottom = halves
     ours, theirs = f"ARI {experiment.ari:.4f}", experiment.scenario.paper_ari
     known = "" if theirs is None else f" (paper: {theirs:.4f})"
     figure.suptitle(
