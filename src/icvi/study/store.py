@@ -47,7 +47,7 @@ class Store:
 
     def write_json(self, name: str, content: Any) -> None:
         """Write a file; nan becomes null."""
-        text = json.dumps(plain(content), indent=1, sort_keys=True, allow_nan=False)
+        text = json.dumps(plain(content), indent=1, allow_nan=False)
         self.write(name, text.encode() + b"\n")
 
     def write(self, name: str, content: bytes) -> Path:
