@@ -45,11 +45,15 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
 
 
 def test_the_commands_are_the_ones_tested():
-    assert {"make demo", "make test", "make bench", 'pip install ".[all]"'} == set(commands())
+    expected = {"make demo", "make test", "make bench", 'pip install ".[all]"'}
+    assert set(commands()) == expected | {"icvi study --out study"}
 
 
 @pytest.mark.parametrize("command", sorted(set(commands())))
-def test_commands_run(command):
+def test_commands_run(command, tmp_path):
+    if command == "icvi study --out study":
+        quick = ["study", "--quick", "--orders", "1", "--out", str(tmp_path / "study")]
+        STAND_INS[command] = [sys.executable, "-m", "icvi", *quick]
     result = subprocess.run(
         STAND_INS.get(command, command.split()),
         cwd=ROOT,

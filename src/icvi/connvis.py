@@ -10,13 +10,14 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from numpy.typing import NDArray
 
     from icvi.connectivity import Connectivity
 
 # Okabe and Ito's colours, distinct for all kinds of sight; shapes tell equal colours apart.
-_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A6A00")
-_SHAPES = ("o", "s", "^", "D", "v", "P", "X")
+COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A6A00")
+SHAPES = ("o", "s", "^", "D", "v", "P", "X")
 _INSIDE = ("#262626", "#595959", "#8c8c8c", "#bdbdbd")  # by rank: 1, 2, 3, 4 and more
 _ACROSS = ("#a50f15", "#cb4b3f", "#e58b80", "#f3c0b8")
 _WIDEST, _THINNEST = 6.0, 0.5
@@ -59,30 +60,46 @@ def plot_connvis(
     """
     from matplotlib.figure import Figure
 
-    prototypes = np.asarray(prototypes, dtype=float)
-    owners = connectivity.owners
-    if prototypes.ndim != 2 or len(prototypes) < len(owners):
-        raise ValueError(
-            f"expected a position for each of {len(owners)} prototypes, got shape "
-            f"{prototypes.shape}"
-        )
-    plane = _Plane(prototypes[: len(owners)])
     figure = Figure(figsize=(size, size), dpi=150, layout="constrained")
     axes = figure.subplots()
+    draw_connvis(axes, prototypes, connectivity, X=X)
+    legend = legend_of(connectivity)
+    if legend:
+        lines, names = zip(*legend, strict=True)
+        figure.legend(
+            lines,
+            names,
+            loc="outside upper center",
+            ncols=3,
+            fontsize=7.5,
+            frameon=False,
+            handlelength=2.2,
+        )
+    return figure
+
+
+def draw_connvis(axes: Axes, prototypes: Any, connectivity: Connectivity, *, X: Any = None) -> None:
+    """Draw CONNvis on axes; see `plot_connvis`."""
+    positions = np.asarray(prototypes, dtype=float)
+    owners = connectivity.owners
+    if positions.ndim != 2 or len(positions) < len(owners):
+        raise ValueError(
+            f"expected a position for each of {len(owners)} prototypes, got shape {positions.shape}"
+        )
+    positions = positions[: len(owners)]
+    plane = Plane(positions)
     if X is not None:
         dots = plane(np.asarray(X, dtype=float))
         axes.scatter(
             dots[:, 0], dots[:, 1], s=3, color="#d9d9d9", linewidths=0, zorder=0, rasterized=True
         )
-    at = plane(prototypes[: len(owners)])
+    at = plane(positions)
     _draw_connections(axes, at, connectivity, owners)
     _draw_prototypes(axes, at, owners, connectivity.labels)
-    _frame(axes, plane)
-    _legend(figure, connectivity)
-    return figure
+    plane.frame(axes)
 
 
-class _Plane:
+class Plane:
     """From d features to the two that are drawn."""
 
     def __init__(self, points: NDArray[np.float64]) -> None:
@@ -97,7 +114,18 @@ class _Plane:
             self._axes[:, : min(2, len(axes))] = axes[:2].T
 
     def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Points in the plane."""
         return (points - self._center) @ self._axes
+
+    def frame(self, axes: Axes) -> None:
+        """Equal scales, and the names of the two directions."""
+        axes.autoscale_view()
+        axes.margins(0.05)
+        axes.set_aspect("equal", adjustable="box")
+        axes.set_xlabel(self.names[0], fontsize=9)
+        axes.set_ylabel(self.names[1], fontsize=9)
+        axes.tick_params(labelsize=7)
+        axes.spines[["top", "right"]].set_visible(False)
 
 
 def _connections(
@@ -161,8 +189,8 @@ def _draw_prototypes(
     middle = at.mean(axis=0)
     for number, label in enumerate(labels):
         mine = np.array([owner == label for owner in owners])
-        shape = _SHAPES[number // len(_COLOURS) % len(_SHAPES)]
-        colour = _COLOURS[number % len(_COLOURS)]
+        shape = SHAPES[number // len(COLOURS) % len(SHAPES)]
+        colour = COLOURS[number % len(COLOURS)]
         axes.scatter(
             at[mine, 0],
             at[mine, 1],
@@ -200,22 +228,13 @@ def _outer_end(
     return (float(x), float(y)), direction
 
 
-def _frame(axes: Axes, plane: _Plane) -> None:
-    axes.autoscale_view()
-    axes.margins(0.05)
-    axes.set_aspect("equal", adjustable="box")
-    axes.set_xlabel(plane.names[0], fontsize=9)
-    axes.set_ylabel(plane.names[1], fontsize=9)
-    axes.tick_params(labelsize=7)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _legend(figure: Figure, connectivity: Connectivity) -> None:
+def legend_of(connectivity: Connectivity) -> list[tuple[Line2D, str]]:
+    """Lines and words that explain widths and shades; none without connections."""
     from matplotlib.lines import Line2D
 
     _, conn, _ = _connections(connectivity)
     if len(conn) == 0:
-        return
+        return []
     largest = float(conn.max())
     lines = [
         (f"CONN = {c:g}", _INSIDE[0], float(_widths(np.array([c]), largest)[0]))
@@ -223,12 +242,4 @@ def _legend(figure: Figure, connectivity: Connectivity) -> None:
     ]
     for words, shades in (("inside", _INSIDE), ("across", _ACROSS)):
         lines += [(f"{words}, rank {rank}", shades[rank - 1], 2.5) for rank in (1, 2, 3)]
-    figure.legend(
-        [Line2D([], [], color=colour, linewidth=width) for _, colour, width in lines],
-        [name for name, _, _ in lines],
-        loc="outside upper center",
-        ncols=3,
-        fontsize=7.5,
-        frameon=False,
-        handlelength=2.2,
-    )
+    return [(Line2D([], [], color=colour, linewidth=width), name) for name, colour, width in lines]

@@ -59,7 +59,7 @@ def plot_traces(
     grid = figure.subplots(len(names), len(traces), sharex=True, sharey="row", squeeze=False)
     most = max(int(trace.k.max(initial=1)) for trace in traces.values())
     for row, name in zip(grid, names, strict=True):
-        if _spans_decades([trace[name] for trace in traces.values()]):
+        if spans_decades([trace[name] for trace in traces.values()]):
             row[0].set_yscale("log")
         for axes, trace in zip(row, traces.values(), strict=True):
             _draw_index(axes, trace, name, changes)
@@ -99,9 +99,10 @@ def _draw_clusters(axes: Axes, trace: Trace, most: int, *, labelled: bool) -> No
     axes.patch.set_visible(False)
 
 
-def _spans_decades(columns: list[NDArray[Any]]) -> bool:
+def spans_decades(columns: Sequence[NDArray[Any]], decades: float = _DECADES) -> bool:
+    """Whether positive curves span more than a linear axis can show."""
     values = np.concatenate(columns)
     values = values[np.isfinite(values)]
     if values.size == 0 or values.min() <= 0.0:
         return False
-    return bool(np.log10(values.max()) - np.log10(values.min()) > _DECADES)
+    return bool(np.log10(values.max()) - np.log10(values.min()) > decades)

@@ -1,0 +1,72 @@
+"""The command line: parses and delegates."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from icvi import __version__
+
+#: What a shell expects of a command that was stopped by Ctrl-C.
+INTERRUPTED = 130
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="icvi")
+def main() -> None:
+    """Tell whether a clustering is any good, while the data are still streaming in."""
+
+
+@main.command()
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="Folder for figures, traces, findings and report.html.",
+)
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with r15.csv and d4.csv (columns x1, x2, label); generated data otherwise.",
+)
+@click.option(
+    "--orders", type=click.IntRange(1), help="Random orders per scenario.  [default: 100]"
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of all chance.")
+@click.option("--jobs", type=click.IntRange(1), help="Processes.  [default: one per core]")
+@click.option("--quick", is_flag=True, help="The paper's scenarios only, few orders: 20 seconds.")
+@click.option("--overwrite", is_flag=True, help="Start anew where --out holds another study.")
+def study(
+    out: Path,
+    data: Path | None,
+    orders: int | None,
+    seed: int,
+    jobs: int | None,
+    quick: bool,
+    overwrite: bool,
+) -> None:
+    """Reproduce the comparative study of incremental cluster validity indices.
+
+    Clusters streams with too low, right and too high vigilance, reads ten indices after every
+    sample, repeats it in many orders of presentation, and writes a page that explains what it
+    found. Stopped by Ctrl-C, the same command goes on where it was.
+    """
+    from icvi.study.runner import run_study
+    from icvi.study.tasks import Settings
+
+    settings = Settings(
+        seed=seed,
+        orders=orders or (5 if quick else 100),
+        data=None if data is None else str(data),
+        quick=quick,
+    )
+    try:
+        report = run_study(out, settings, jobs=jobs, overwrite=overwrite)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo(f"stopped; what is finished is in {out}, the same command goes on", err=True)
+        sys.exit(INTERRUPTED)
+    click.echo(f"open {report}")

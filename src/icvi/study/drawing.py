@@ -1,0 +1,58 @@
+"""Which figures a study has, and how each is drawn from what was found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from icvi.study.batch_conn import Comparison
+from icvi.study.experiment import Experiment, run
+from icvi.study.figures import (
+    draw_comparison,
+    draw_distributions,
+    draw_orders,
+    draw_scenario,
+    save,
+)
+from icvi.study.scenarios import PAPER, SCENARIOS, Scenario
+from icvi.study.store import Store
+from icvi.study.tasks import Settings, write_trace
+
+Results = dict[str, dict[str, Any]]
+
+
+def keys(settings: Settings) -> list[str]:
+    """All figures, by the names of their files."""
+    scenarios = [scenario.name for scenario in settings.scenarios]
+    return ["orders", "comparison", *scenarios, "distributions"]
+
+
+def draw(folder: Path, settings: Settings, key: str, results: Results) -> Path:
+    """Draw a figure into its files; the PNG. A scenario's curves are written beside it."""
+    if key == "orders":
+        figure = draw_orders([_shown(settings, s, results) for s in PAPER])
+    elif key == "comparison":
+        figure = draw_comparison(
+            [_shown(settings, scenario, results) for scenario in PAPER],
+            [_comparison(results[scenario.name]["comparison"]) for scenario in PAPER],
+            [results[scenario.name]["sweep"] for scenario in PAPER],
+        )
+    elif key == "distributions":
+        orders = {name: result["orders"] for name, result in results.items()}
+        figure = draw_distributions(orders)
+    else:
+        experiment = _shown(settings, SCENARIOS[key], results)
+        write_trace(Store(folder), experiment)
+        figure = draw_scenario(experiment)
+    return save(figure, folder / "figures" / key)[0]
+
+
+def _shown(settings: Settings, scenario: Scenario, results: Results) -> Experiment:
+    return run(scenario, settings.load(scenario), results[scenario.name]["seed"])
+
+
+def _comparison(part: dict[str, Any]) -> Comparison:
+    incremental, batch = (np.array(part[key], dtype=float) for key in ("incremental", "batch"))
+    return Comparison(np.array(part["samples"]), incremental, batch)

@@ -1,0 +1,94 @@
+"""How much depends on the order of presentation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icvi.indices import select
+from icvi.plotting import spans_decades
+from icvi.study.experiment import INDICES
+from icvi.study.figures.style import ARROWS, GREY, NAMES, NORMAL, SMALL, new_figure, tidy
+from icvi.study.scenarios import SCENARIOS, TITLES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+# Light to dark, so that they differ in print without colours too.
+_SHADES = {"under": "#E69F00", "correct": "#56B4E9", "over": "#CC79A7"}
+_WORDS = {"under": "under-partitioned", "correct": "high quality", "over": "over-partitioned"}
+_KINDS = tuple(_SHADES)
+
+
+def draw_distributions(results: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
+    """Boxes over orders: ARI, number of clusters and the final reading of every index."""
+    from matplotlib.patches import Patch
+
+    panels = ["ARI", "clusters", *INDICES]
+    figure = new_figure(9.6, 9.4)
+    grid = figure.subplots(4, 3).ravel()
+    for axes, panel in zip(grid, panels, strict=True):
+        _draw_panel(axes, panel, results)
+    patches = [Patch(facecolor=_SHADES[kind], edgecolor="black", lw=0.5) for kind in _KINDS]
+    figure.legend(
+        patches,
+        [_WORDS[kind] for kind in _KINDS],
+        loc="outside upper center",
+        ncols=len(_KINDS),
+        fontsize=NORMAL,
+        frameon=False,
+    )
+    return figure
+
+
+def _draw_panel(axes: Axes, panel: str, results: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    data = [name for name in TITLES if any(SCENARIOS[s].data == name for s in results)]
+    columns: list[NDArray[np.float64]] = []
+    for scenario, orders in results.items():
+        about = SCENARIOS[scenario]
+        values = np.array([_value(order, panel) for order in orders], dtype=float)
+        values = values[np.isfinite(values)]
+        place = data.index(about.data) + 0.27 * (_KINDS.index(about.kind) - 1)
+        columns.append(values)
+        if values.size:
+            _draw_box(axes, values, place, _SHADES[about.kind])
+        if panel == "ARI" and about.paper_ari is not None:
+            axes.plot(place, about.paper_ari, marker="*", color="black", markersize=7, zorder=5)
+    if panel in INDICES and spans_decades(columns, 1.5):
+        axes.set_yscale("log")
+    (index,) = select(panel) if panel in INDICES else (None,)
+    arrow = "" if index is None else f" {ARROWS[index.direction]}"
+    title = {"ARI": "Adjusted Rand index (star: paper)", "clusters": "Number of clusters"}
+    axes.set_title(title.get(panel, f"{NAMES.get(panel, panel)}{arrow}"), fontsize=NORMAL)
+    axes.set_xticks(range(len(data)), [TITLES[name] for name in data], fontsize=SMALL)
+    axes.set_xlim(-0.6, len(data) - 0.4)
+    tidy(axes)
+    axes.tick_params(axis="x", labelrotation=20)
+
+
+def _draw_box(axes: Axes, values: NDArray[np.float64], place: float, colour: str) -> None:
+    axes.boxplot(
+        [values],
+        positions=[place],
+        widths=0.22,
+        manage_ticks=False,
+        patch_artist=True,
+        boxprops={"facecolor": colour, "linewidth": 0.6},
+        medianprops={"color": "black", "linewidth": 1.0},
+        whiskerprops={"linewidth": 0.6},
+        capprops={"linewidth": 0.6},
+        flierprops={"marker": ".", "markersize": 2.5, "markeredgecolor": GREY},
+    )
+
+
+def _value(order: Mapping[str, Any], panel: str) -> float:
+    if panel == "ARI":
+        return float(order["ari"])
+    if panel == "clusters":
+        return float(order["n_clusters"])
+    value = order["final"][panel]
+    return np.nan if value is None else float(value)

@@ -1,0 +1,97 @@
+"""The folder of a study: parts that are done, written so that a stop at any time loses nothing."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+STUDY = "study.json"
+
+
+class Store:
+    """Files below one folder; each is written beside its place and then moved there."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def open(self, about: dict[str, Any], *, overwrite: bool = False) -> None:
+        """Begin a study, or go on with one of the same settings and versions."""
+        path = self.folder / STUDY
+        if path.exists() and not overwrite:
+            found = _read(path)
+            if found != about:
+                raise ValueError(
+                    f"{self.folder} holds another study ({_difference(found, about)}); choose "
+                    f"another folder, or overwrite it"
+                )
+            return
+        if not path.exists() and self.folder.exists() and any(self.folder.iterdir()):
+            raise ValueError(f"{self.folder} holds other files; choose a new folder")
+        for part in sorted((self.folder / "parts").glob("*.json")):
+            part.unlink()
+        self.write_json(STUDY, about)
+
+    def part(self, name: str) -> Any:
+        """A part that is done, or None."""
+        path = self.folder / "parts" / f"{name}.json"
+        return _read(path) if path.exists() else None
+
+    def write_part(self, name: str, content: Any) -> Any:
+        """Note that a part is done; the part as `part` will give it."""
+        self.write_json(f"parts/{name}.json", content)
+        return plain(content)
+
+    def write_json(self, name: str, content: Any) -> None:
+        """Write a file; nan becomes null."""
+        text = json.dumps(plain(content), indent=1, sort_keys=True, allow_nan=False)
+        self.write(name, text.encode() + b"\n")
+
+    def write(self, name: str, content: bytes) -> Path:
+        """Write a file in one go."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+        return path
+
+
+def plain(content: Any) -> Any:
+    """The same in JSON's terms: numbers of numpy as Python's, nan and infinities as None."""
+    if isinstance(content, dict):
+        return {key: plain(value) for key, value in content.items()}
+    if isinstance(content, (list, tuple)):
+        return [plain(value) for value in content]
+    if hasattr(content, "tolist"):
+        return plain(content.tolist())
+    if isinstance(content, float) and not math.isfinite(content):
+        return None
+    return content
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is not JSON ({error}); remove it and run again") from None
+
+
+def _difference(found: Any, about: dict[str, Any]) -> str:
+    """The first setting that differs, in words."""
+    for group in ("settings", "versions"):
+        ours, theirs = about.get(group, {}), found.get(group, {}) if isinstance(found, dict) else {}
+        for key in sorted({*ours, *theirs}):
+            if ours.get(key) != theirs.get(key):
+                return f"its {key} is {theirs.get(key)!r}, not {ours.get(key)!r}"
+    return "its settings differ"
