@@ -1,6 +1,6 @@
 """Made-up results of a study, in the form in which the study hands them to its report.
 
-`python tests/study_inputs.py DIR` writes a page with them.
+`python tests/study_inputs.py DIR [SCENARIO ...]` writes a page with them.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ if __name__ == "__main__":
 
     out = Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    everything = results()
+    everything = results(tuple(sys.argv[2:]) or tuple(SCENARIOS))
     write_report(
         out / "report.html",
         study(),

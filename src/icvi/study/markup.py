@@ -54,7 +54,7 @@ def number(value: float | None, digits: int = 4) -> Markup:
     mantissa, power = f"{value:.{digits - 1}e}".split("e")
     exponent = int(power)
     if -4 < exponent < digits:
-        return _signed(f"{value:.{digits}g}")
+        return _signed(f"{value:,.{digits}g}")
     if digits <= exponent < 7:
         return _signed(f"{value:,.0f}")
     return Markup(f"{_signed(f'{float(mantissa):g}')} × 10<sup>{_signed(str(exponent))}</sup>")
@@ -64,19 +64,30 @@ def _signed(text: str) -> Markup:
     return Markup(text.replace("-", "−"))
 
 
+def fixed(value: float | None, decimals: int = 4) -> Markup:
+    """A number with so many decimals, for columns of numbers around 1.
+
+    >>> fixed(1.0), fixed(-0.25, 2), fixed(None)
+    ('1.0000', '−0.25', '–')
+    """
+    if value is None or math.isnan(value):
+        return Markup(DASH)
+    return _signed(f"{value:.{decimals}f}")
+
+
 def percent(share: float | None) -> Markup:
     """A share in percent; 100 % and 0 % only where it is all or nothing.
 
     >>> percent(0.97), percent(0.9996), percent(None)
-    ('97 %', '&gt; 99 %', '–')
+    ('97&nbsp;%', '&gt;&nbsp;99&nbsp;%', '–')
     """
     if share is None or math.isnan(share):
         return Markup(DASH)
     if 0.99 < share < 1.0:
-        return Markup("&gt; 99 %")
+        return Markup("&gt;&nbsp;99&nbsp;%")
     if 0.0 < share < 0.01:
-        return Markup("&lt; 1 %")
-    return Markup(f"{100.0 * share:.0f} %")
+        return Markup("&lt;&nbsp;1&nbsp;%")
+    return Markup(f"{100.0 * share:.0f}&nbsp;%")
 
 
 def table(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
@@ -15,14 +16,15 @@ from string import Template
 from typing import Any
 
 from icvi.indices import Index, catalogue
-from icvi.study.markup import DASH, Markup, join, number, percent, picture, table, tag
+from icvi.study.markup import DASH, Markup, fixed, join, number, percent, picture, table, tag
+from icvi.study.scenarios import TITLES
 
 Record = Mapping[str, Any]
 
 #: The indices of the glossary, each in one plain sentence.
 GLOSSARY = {
-    "Conn": "Looks at the two prototypes nearest to every sample: good where both belong to the "
-    "same cluster, bad where they connect two clusters.",
+    "Conn": "Conn_Index looks at the two prototypes nearest to every sample: good where both "
+    "belong to the same cluster, bad where they connect two clusters.",
     "CH": "How far the clusters lie from the overall mean, relative to their own width.",
     "SIL": "Whether samples are closer to their own cluster's centre than to the next one.",
     "PBM": "The largest distance between two centres times how much the clusters reduce the "
@@ -140,11 +142,9 @@ def _anchor(name: str) -> str:
 
 def _source(settings: Record) -> Markup:
     if settings.get("data", "generated") == "generated":
-        return join(
-            [
-                "The data are generated from a seed. R15 and D4 have the geometry of the paper's data "
-                "sets but are other samples, so their adjusted Rand index can differ from the paper's."
-            ]
+        return Markup(
+            "The data are generated from a seed. R15 and D4 have the geometry of the paper's data "
+            "sets but are other samples, so their adjusted Rand index can differ from the paper's."
         )
     return join(["The data were read from ", tag("code", str(settings["data"])), "."])
 
@@ -170,14 +170,7 @@ def _summary(findings: Sequence[Record]) -> Markup:
         verdict: [finding for finding in findings if finding["verdict"] == verdict]
         for verdict in _VERDICTS
     }
-    agreeing = len(groups["agrees"])
-    pieces = [
-        tag(
-            "p",
-            tag("strong", f"{agreeing} of {len(findings)}"),
-            f" statements came out as the paper says{_remainder(groups)}.",
-        )
-    ]
+    pieces: list[str] = [tag("p", _tally(groups))]
     for verdict, group in groups.items():
         if group:
             pieces.append(tag("h3", _verdict_icon(verdict), " ", _VERDICTS[verdict][1]))
@@ -185,19 +178,21 @@ def _summary(findings: Sequence[Record]) -> Markup:
     return join(pieces, "\n")
 
 
-def _remainder(groups: Mapping[str, Sequence[Record]]) -> str:
+def _tally(groups: Mapping[str, Sequence[Record]]) -> str:
     words = {
-        "mixed": "only sometimes",
-        "disagrees": "otherwise than the paper says",
-        "not seen": "could not be seen",
+        "agrees": "came out as the paper says",
+        "mixed": "held only sometimes",
+        "disagrees": "came out otherwise",
+        "not seen": "could not be checked",
     }
-    parts = [f"{len(groups[v])} {word}" for v, word in words.items() if groups[v]]
-    return "; " + ", ".join(parts) if parts else ""
+    parts = [f"{len(groups[verdict])} {word}" for verdict, word in words.items() if groups[verdict]]
+    count = sum(len(group) for group in groups.values())
+    return f"Of {count} statements of the paper, {', '.join(parts)}."
 
 
 def _sentence(finding: Record) -> Markup:
     holds, of = _counts(finding)
-    expected = "" if finding["expected"] else ", and is not expected to"
+    expected = "" if finding["expected"] else "; the paper says that it does not hold"
     share = join([" (", percent(finding["share"]), ")"]) if of else ""
     return tag(
         "li",
@@ -226,21 +221,22 @@ def _verdict(verdict: str) -> Markup:
 
 def _findings(findings: Sequence[Record], titles: Mapping[str, str]) -> Markup:
     """Every statement with its threshold, its share in every scenario and the verdict."""
-    head = ("Statement", "Index", "Threshold", "Expected", "Holds in", "All", "Verdict")
+    head = ("Statement", "Threshold", "Expected", "Holds in", "Verdict")
     rows = []
     for finding in findings:
-        shares = join(
+        shares = [
             _share(titles.get(name, name), counted)
             for name, counted in finding["scenarios"].items()
-        )
+        ]
+        if len(shares) > 1:
+            holds, of = _counts(finding)
+            shares.append(_share("Together", {"holds": holds, "of": of, "share": finding["share"]}))
         rows.append(
             (
                 str(finding["statement"]),
-                str(finding["index"] or DASH),
                 _threshold(finding["threshold"]),
                 "holds" if finding["expected"] else "does not hold",
-                tag("ul", shares, class_="shares") if shares else DASH,
-                percent(finding["share"]),
+                tag("ul", *shares, class_="shares") if shares else DASH,
                 _verdict(finding["verdict"]),
             )
         )
@@ -258,7 +254,13 @@ def _share(title: str, counted: Record) -> Markup:
     width = 100.0 * share if share is not None and not math.isnan(share) else 0.0
     bar = tag("span", tag("span", style=f"width:{width:.0f}%"), class_="bar", aria_hidden="true")
     count = f"{counted['holds']:,} of {counted['of']:,}" if counted["of"] else DASH
-    return tag("li", tag("span", title), bar, tag("span", count, class_="count"))
+    return tag(
+        "li",
+        tag("span", title),
+        bar,
+        tag("span", percent(share), class_="percent"),
+        tag("span", count, class_="count"),
+    )
 
 
 def _stacked(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
@@ -302,8 +304,8 @@ def _scenario_table(results: Mapping[str, Record]) -> Markup:
                 tag("a", scenario["title"], href=f"#{_anchor(name)}"),
                 number(scenario["rho_b"]),
                 number(scenario["rho_a"]),
-                number(result["ari"]),
-                number(scenario["paper_ari"]),
+                fixed(result["ari"]),
+                fixed(scenario["paper_ari"]),
                 str(result["n_clusters"]),
                 str(result["n_prototypes"]),
                 str(result["seed"]),
@@ -349,10 +351,10 @@ def _outcome(result: Record) -> Markup:
         f"With a cluster vigilance of {scenario['rho_b']:g}, the order drawn here ends with ",
         tag("strong", f"{result['n_clusters']} {clusters}"),
         f" and {result['n_prototypes']} prototypes. Its adjusted Rand index is ",
-        tag("strong", number(result["ari"])),
+        tag("strong", fixed(result["ari"])),
     ]
     if scenario["paper_ari"] is not None:
-        pieces += ["; the paper reports ", number(scenario["paper_ari"])]
+        pieces += ["; the paper reports ", fixed(scenario["paper_ari"])]
     pieces.append(".")
     if len(orders) > 1:
         low, middle, high = _spread(order["ari"] for order in orders)
@@ -360,8 +362,8 @@ def _outcome(result: Record) -> Markup:
         many = (
             f"{number(fewest)} clusters" if fewest == most else f"{fewest:g} to {most:g} clusters"
         )
-        pieces += [f" Over {_orders(len(orders))} it lies between ", number(low), " and "]
-        pieces += [number(high), ", median ", number(middle), f", with {many}."]
+        pieces += [f" Over {_orders(len(orders))} it lies between ", fixed(low), " and "]
+        pieces += [fixed(high), ", median ", fixed(middle), f", with {many}."]
     return join(pieces)
 
 
@@ -390,11 +392,13 @@ def _readings(result: Record) -> Markup:
             )
         )
     head = ("Index", "Better", "Order drawn", "Median of all orders", "Smallest", "Largest")
-    return table("Readings at the end of the stream", head, rows)
+    return table("Readings at the end of the stream", head, rows, class_="numbers short")
 
 
 def _better(direction: str | None) -> str:
-    return {"max": "↑ larger", "min": "↓ smaller"}.get(direction or "", DASH)
+    return {"max": "↑\N{NO-BREAK SPACE}larger", "min": "↓\N{NO-BREAK SPACE}smaller"}.get(
+        direction or "", DASH
+    )
 
 
 def _seen(name: str, result: Record, findings: Sequence[Record]) -> Markup:
@@ -432,7 +436,7 @@ def _conn(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
         tag(
             "p",
             "In this study the two curves have a correlation of ",
-            number(low),
+            fixed(low),
             " or more in every scenario compared."
             if len(compared) > 1
             else " in the scenario compared.",
@@ -449,8 +453,8 @@ def _conn(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
     rows = [
         (
             r["scenario"]["title"],
-            number(r["comparison"]["correlation"]),
-            number(r["comparison"]["mse"]),
+            fixed(r["comparison"]["correlation"]),
+            number(r["comparison"]["mse"], 3),
         )
         for r in compared.values()
     ]
@@ -509,8 +513,9 @@ def _others(results: Mapping[str, Record]) -> Markup:
             tag("p", "The largest relative difference anywhere is ", number(largest, 2), verdict),
             table(
                 "Largest relative difference after any sample, incremental against batch",
-                ("Index", "Largest difference", "In"),
+                ("Index", "Largest difference", "Where"),
                 rows,
+                class_="words",
             ),
         ],
         "\n",
@@ -535,8 +540,12 @@ def _over_orders(results: Mapping[str, Record], figures: Mapping[str, Path]) -> 
         low, middle, high = _spread(order["ari"] for order in result["orders"])
         fewest, usual, most = _spread(order["n_clusters"] for order in result["orders"])
         rows.append(
-            (result["scenario"]["title"], str(len(result["orders"])))
-            + tuple(number(value) for value in (low, middle, high, fewest, usual, most))
+            (
+                result["scenario"]["title"],
+                str(len(result["orders"])),
+                *(fixed(value) for value in (low, middle, high)),
+                *(number(value) for value in (fewest, usual, most)),
+            )
         )
     head = ("Scenario", "Orders", "ARI, smallest", "median", "largest")
     pieces.append(
@@ -546,15 +555,17 @@ def _over_orders(results: Mapping[str, Record], figures: Mapping[str, Path]) -> 
             rows,
         )
     )
-    for key in figures:
-        if key.startswith("distributions"):
-            pieces.append(_distribution(key, results, figures[key]))
+    pieces += [
+        _distribution(key, results, path)
+        for key, path in figures.items()
+        if key.startswith("distributions")
+    ]
     return join(pieces, "\n")
 
 
 def _distribution(key: str, results: Mapping[str, Record], path: Path) -> Markup:
     rest = key.removeprefix("distributions").strip("_-: ")
-    about = results[rest]["scenario"]["title"] if rest in results else rest
+    about = results[rest]["scenario"]["title"] if rest in results else TITLES.get(rest, rest)
     suffix = f": {about}" if about else ""
     return picture(
         path,
@@ -590,7 +601,7 @@ def _making(study: Record) -> Markup:
     settings, versions = study["settings"], study["versions"]
     options = "".join(f" --{key} {settings[key]}" for key in ("seed", "orders") if key in settings)
     if settings.get("data", "generated") != "generated":
-        options += f" --data {settings['data']}"
+        options += f" --data {shlex.quote(str(settings['data']))}"
     return join(
         [
             tag("pre", tag("code", f"icvi study --out DIR{options}")),
