@@ -35,9 +35,7 @@ def draw_scenario(experiment: Experiment) -> Figure:
     _draw_partition(partition, experiment)
     draw_connvis(prototypes, experiment.prototypes, experiment.connectivity, X=experiment.X)
     prototypes.set_title(
-        f"{len(experiment.prototypes)} prototypes (vigilance {experiment.scenario.rho_a:g}); "
-        f"red: between clusters",
-        fontsize=NORMAL,
+        f"{len(experiment.prototypes)} prototypes; red: between clusters", fontsize=NORMAL
     )
     grid = bottom.subplots(-(-len(INDICES) // _COLUMNS), _COLUMNS, sharex=True)
     for axes, name in zip(grid.ravel(), INDICES, strict=True):
