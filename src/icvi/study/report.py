@@ -16,8 +16,9 @@ from string import Template
 from typing import Any
 
 from icvi.indices import Index, catalogue
-from icvi.study.markup import DASH, Markup, fixed, join, number, percent, picture, table, tag
+from icvi.study.markup import DASH, Markup, fixed, join, number, picture, table, tag
 from icvi.study.scenarios import TITLES
+from icvi.study.statements import details, here, orders, summary
 
 Record = Mapping[str, Any]
 
@@ -57,14 +58,6 @@ _KINDS = {
     "ones.",
     "under": "The vigilance is too low for the data, so that true clusters are taken together.",
     "over": "The vigilance is too high for the data, so that true clusters are split.",
-}
-
-# Verdict -> icon, heading of its group in the summary.
-_VERDICTS = {
-    "agrees": ("✓", "As the paper says"),
-    "mixed": ("±", "Only sometimes"),
-    "disagrees": ("✗", "Not as the paper says"),
-    "not seen": (DASH, "Could not be seen in this run"),
 }
 
 #: Relative differences up to here are rounding.
@@ -113,27 +106,31 @@ def render(
     titles = {name: result["scenario"]["title"] for name, result in results.items()}
     template = files("icvi.study").joinpath("report_template.html").read_text(encoding="utf-8")
     return Template(template).substitute(
-        orders=_orders(max((len(result["orders"]) for result in results.values()), default=0)),
+        orders=orders(max((len(result["orders"]) for result in results.values()), default=0)),
         source=_source(study["settings"]),
-        summary=_summary(findings),
+        summary=summary(findings),
         contents=join(
             tag("li", tag("a", title, href=f"#{_anchor(name)}")) for name, title in titles.items()
         ),
         scenario_table=_scenario_table(results),
+        order_figure=picture(
+            figures["orders"],
+            "The samples of every scenario, coloured by when they came",
+            "In which order the samples came: the colour is the time of arrival, the numbers are "
+            "the true clusters as they came.",
+        )
+        if "orders" in figures
+        else "",
         scenarios=join(
             (_scenario(name, result, findings, figures) for name, result in results.items()), "\n"
         ),
         conn=_conn(results, figures),
         others=_others(results),
-        findings=_findings(findings, titles),
+        findings=details(findings, titles),
         over_orders=_over_orders(results, figures),
         glossary=_glossary(),
         making=_making(study),
     )
-
-
-def _orders(count: int) -> str:
-    return f"{count} {'order' if count == 1 else 'orders'}"
 
 
 def _anchor(name: str) -> str:
@@ -147,139 +144,6 @@ def _source(settings: Record) -> Markup:
             "sets but are other samples, so their adjusted Rand index can differ from the paper's."
         )
     return join(["The data were read from ", tag("code", str(settings["data"])), "."])
-
-
-# Findings
-
-
-def _counts(finding: Record) -> tuple[int, int]:
-    """In how many orders the statement holds, of how many, over all scenarios."""
-    scenarios = finding["scenarios"].values()
-    return sum(s["holds"] for s in scenarios), sum(s["of"] for s in scenarios)
-
-
-def _holds(holds: int, of: int) -> str:
-    return f"holds in {holds:,} of {_orders(of)}" if of else "could not be judged in any order"
-
-
-def _summary(findings: Sequence[Record]) -> Markup:
-    """What holds and what does not, in sentences."""
-    if not findings:
-        return tag("p", "This run has no findings.")
-    groups = {
-        verdict: [finding for finding in findings if finding["verdict"] == verdict]
-        for verdict in _VERDICTS
-    }
-    pieces: list[str] = [tag("p", _tally(groups))]
-    for verdict, group in groups.items():
-        if group:
-            pieces.append(tag("h3", _verdict_icon(verdict), " ", _VERDICTS[verdict][1]))
-            pieces.append(tag("ul", join((_sentence(f) for f in group), "\n"), class_="plain"))
-    return join(pieces, "\n")
-
-
-def _tally(groups: Mapping[str, Sequence[Record]]) -> str:
-    words = {
-        "agrees": "came out as the paper says",
-        "mixed": "held only sometimes",
-        "disagrees": "came out otherwise",
-        "not seen": "could not be checked",
-    }
-    parts = [f"{len(groups[verdict])} {word}" for verdict, word in words.items() if groups[verdict]]
-    count = sum(len(group) for group in groups.values())
-    return f"Of {count} statements of the paper, {', '.join(parts)}."
-
-
-def _sentence(finding: Record) -> Markup:
-    holds, of = _counts(finding)
-    expected = "" if finding["expected"] else "; the paper says that it does not hold"
-    share = join([" (", percent(finding["share"]), ")"]) if of else ""
-    return tag(
-        "li",
-        str(finding["statement"]).rstrip("."),
-        ": ",
-        tag("span", tag("strong", _holds(holds, of)), share, expected, class_="count"),
-        ".",
-    )
-
-
-def _verdict_icon(verdict: str) -> Markup:
-    return tag(
-        "span", _VERDICTS[verdict][0], class_=f"icon {_verdict_class(verdict)}", aria_hidden="true"
-    )
-
-
-def _verdict_class(verdict: str) -> str:
-    return verdict.replace(" ", "-")
-
-
-def _verdict(verdict: str) -> Markup:
-    return tag(
-        "span", _verdict_icon(verdict), " ", verdict, class_=f"verdict {_verdict_class(verdict)}"
-    )
-
-
-def _findings(findings: Sequence[Record], titles: Mapping[str, str]) -> Markup:
-    """Every statement with its threshold, its share in every scenario and the verdict."""
-    head = ("Statement", "Threshold", "Expected", "Holds in", "Verdict")
-    rows = []
-    for finding in findings:
-        shares = [
-            _share(titles.get(name, name), counted)
-            for name, counted in finding["scenarios"].items()
-        ]
-        if len(shares) > 1:
-            holds, of = _counts(finding)
-            shares.append(_share("Together", {"holds": holds, "of": of, "share": finding["share"]}))
-        rows.append(
-            (
-                str(finding["statement"]),
-                _threshold(finding["threshold"]),
-                "holds" if finding["expected"] else "does not hold",
-                tag("ul", *shares, class_="shares") if shares else DASH,
-                _verdict(finding["verdict"]),
-            )
-        )
-    return _stacked("Every statement, and in how many orders it holds", head, rows)
-
-
-def _threshold(value: object) -> str:
-    if value is None:
-        return DASH
-    return number(value) if isinstance(value, (int, float)) else str(value)
-
-
-def _share(title: str, counted: Record) -> Markup:
-    share = counted["share"]
-    width = 100.0 * share if share is not None and not math.isnan(share) else 0.0
-    bar = tag("span", tag("span", style=f"width:{width:.0f}%"), class_="bar", aria_hidden="true")
-    count = f"{counted['holds']:,} of {counted['of']:,}" if counted["of"] else DASH
-    return tag(
-        "li",
-        tag("span", title),
-        bar,
-        tag("span", percent(share), class_="percent"),
-        tag("span", count, class_="count"),
-    )
-
-
-def _stacked(caption: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Markup:
-    """A table that becomes a list of cards on a narrow screen; roles survive the change."""
-    names = join(tag("th", name, scope="col", role="columnheader") for name in head)
-    lines = []
-    for row in rows:
-        cells = [tag("th", row[0], scope="row", role="rowheader")]
-        for name, cell in zip(head[1:], row[1:], strict=True):
-            cells.append(tag("td", tag("span", cell), role="cell", data_label=name))
-        lines.append(tag("tr", *cells, role="row"))
-    return tag(
-        "table",
-        tag("caption", caption),
-        tag("thead", tag("tr", names, role="row"), role="rowgroup"),
-        tag("tbody", join(lines, "\n"), role="rowgroup"),
-        class_="stacked",
-        role="table",
-    )
 
 
 # Scenarios
@@ -328,13 +192,16 @@ def _scenario(
         pieces.append(
             picture(
                 figures[name],
-                f"{title}: every index after every sample, with the number of clusters",
-                f"{title}. Blue: the index; red: the number of clusters; dashed: a new true "
-                f"cluster begins. Order of seed {result['seed']}.",
+                f"{title}: partition, prototypes, and every index after every sample with the "
+                "number of clusters",
+                "Above: the partition, and the prototypes with a line between any two that are "
+                "the nearest two of some sample, red where it connects clusters. Below: the "
+                "index in blue, the number of clusters in red, dashed where a new true cluster "
+                f"begins. Order of seed {result['seed']}.",
             )
         )
     pieces.append(_readings(result))
-    pieces.append(_seen(name, result, findings))
+    pieces.append(here(name, findings))
     return tag("section", join(pieces, "\n"), class_="scenario")
 
 
@@ -345,7 +212,7 @@ def _about(result: Record) -> str:
 
 def _outcome(result: Record) -> Markup:
     """What the clusterer found, beside the paper and in other orders."""
-    scenario, orders = result["scenario"], result["orders"]
+    scenario, seen = result["scenario"], result["orders"]
     clusters = "cluster" if result["n_clusters"] == 1 else "clusters"
     pieces: list[str] = [
         f"With a cluster vigilance of {scenario['rho_b']:g}, the order drawn here ends with ",
@@ -356,13 +223,13 @@ def _outcome(result: Record) -> Markup:
     if scenario["paper_ari"] is not None:
         pieces += ["; the paper reports ", fixed(scenario["paper_ari"])]
     pieces.append(".")
-    if len(orders) > 1:
-        low, middle, high = _spread(order["ari"] for order in orders)
-        fewest, _, most = _spread(order["n_clusters"] for order in orders)
+    if len(seen) > 1:
+        low, middle, high = _spread(order["ari"] for order in seen)
+        fewest, _, most = _spread(order["n_clusters"] for order in seen)
         many = (
             f"{number(fewest)} clusters" if fewest == most else f"{fewest:g} to {most:g} clusters"
         )
-        pieces += [f" Over {_orders(len(orders))} it lies between ", fixed(low), " and "]
+        pieces += [f" Over {orders(len(seen))} it lies between ", fixed(low), " and "]
         pieces += [fixed(high), ", median ", fixed(middle), f", with {many}."]
     return join(pieces)
 
@@ -401,29 +268,6 @@ def _better(direction: str | None) -> str:
     )
 
 
-def _seen(name: str, result: Record, findings: Sequence[Record]) -> Markup:
-    """The statements about this scenario, in the order drawn and in all of them."""
-    drawn: Record = next(
-        (order["rules"] for order in result["orders"] if order["seed"] == result["seed"]), {}
-    )
-    answers = {True: "yes", False: "no", None: DASH}
-    rows = []
-    for finding in findings:
-        counted = finding["scenarios"].get(name)
-        if counted is not None:
-            rows.append(
-                (
-                    str(finding["statement"]),
-                    answers[drawn.get(finding["id"])],
-                    f"{counted['holds']:,} of {counted['of']:,}" if counted["of"] else DASH,
-                )
-            )
-    if not rows:
-        return Markup()
-    head = ("Statement", "Order drawn", "All orders")
-    return table("Does it hold here?", head, rows, class_="words")
-
-
 # Incremental against batch
 
 
@@ -447,7 +291,8 @@ def _conn(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
             picture(
                 figures["comparison"],
                 "Conn_Index after every sample, incremental and recomputed as a batch index",
-                "Conn_Index, incremental and batch, and the difference between them.",
+                "Conn_Index, incremental and batch; the difference between them; and how "
+                "correlation and error change with the vigilance of the prototypes.",
             )
         )
     rows = [
@@ -474,22 +319,21 @@ def _sweeps(results: Mapping[str, Record]) -> Markup:
     swept = {r["scenario"]["title"]: r["sweep"] for r in results.values() if r["sweep"]}
     if not swept:
         return Markup()
-    vigilances = sorted({point["rho_a"] for sweep in swept.values() for point in sweep})
-    pieces: list[str] = [
-        tag(
-            "p",
-            "The higher the vigilance of the prototypes, the more of them there are. With the "
-            "clusters left as they are, this is how close the two forms come:",
+    head = ("Prototype vigilance", "Correlation", "Mean squared error")
+    tables = [
+        table(
+            title,
+            head,
+            [(f"{p['rho_a']:g}", fixed(p["correlation"]), number(p["mse"], 3)) for p in sweep],
+            class_="numbers short",
         )
+        for title, sweep in swept.items()
     ]
-    for key, words in (("correlation", "Correlation"), ("mse", "Mean squared error")):
-        rows = []
-        for title, sweep in swept.items():
-            values = {point["rho_a"]: point[key] for point in sweep}
-            rows.append((title, *(number(values.get(rho), 3) for rho in vigilances)))
-        head = ("Scenario", *(f"{rho:g}" for rho in vigilances))
-        pieces.append(table(f"{words} by prototype vigilance", head, rows))
-    return join(pieces, "\n")
+    words = (
+        "The higher the vigilance of the prototypes, the more of them there are. With the "
+        "clusters left as they are, this is how close the two forms come:"
+    )
+    return join([tag("p", words), tag("div", *tables, class_="beside")], "\n")
 
 
 def _others(results: Mapping[str, Record]) -> Markup:
@@ -527,14 +371,6 @@ def _others(results: Mapping[str, Record]) -> Markup:
 
 def _over_orders(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
     pieces: list[str] = []
-    if "orders" in figures:
-        pieces.append(
-            picture(
-                figures["orders"],
-                "How the outcome varies between orders of presentation, scenario by scenario",
-                "What changes with the order of presentation.",
-            )
-        )
     rows = []
     for result in results.values():
         low, middle, high = _spread(order["ari"] for order in result["orders"])
@@ -570,7 +406,8 @@ def _distribution(key: str, results: Mapping[str, Record], path: Path) -> Markup
     return picture(
         path,
         f"Distributions of the indices' readings over all orders of presentation{suffix}",
-        f"Readings at the end of the stream over all orders{suffix}.",
+        f"Readings at the end of the stream over all orders{suffix}. The line in a box is the "
+        "median; the box holds the middle half of the orders.",
     )
 
 
@@ -600,6 +437,8 @@ def _range(index: Index) -> str:
 def _making(study: Record) -> Markup:
     settings, versions = study["settings"], study["versions"]
     options = "".join(f" --{key} {settings[key]}" for key in ("seed", "orders") if key in settings)
+    if settings.get("quick"):
+        options += " --quick"
     if settings.get("data", "generated") != "generated":
         options += f" --data {shlex.quote(str(settings['data']))}"
     return join(
@@ -613,4 +452,13 @@ def _making(study: Record) -> Markup:
 
 
 def _pairs(record: Record) -> list[tuple[str, str]]:
-    return [(key, DASH if value is None else str(value)) for key, value in record.items()]
+    return [(key, _plain(value)) for key, value in record.items()]
+
+
+def _plain(value: object) -> str:
+    """A setting in words."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {_plain(entry)}" for key, entry in value.items())
+    if value is None:
+        return DASH
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
