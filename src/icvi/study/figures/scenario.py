@@ -42,7 +42,27 @@ def draw_scenario(experiment: Experiment) -> Figure:
         _draw_curve(axes, experiment, name)
     for axes in grid[-1]:
         axes.set_xlabel("samples", fontsize=NORMAL)
+    _explain(bottom)
     return figure
+
+
+def _explain(part: Any) -> None:
+    """What blue, red and dashed lines are."""
+    from matplotlib.lines import Line2D
+
+    lines = {
+        "index (left axis)": Line2D([], [], color=BLUE),
+        "number of clusters k (right axis)": Line2D([], [], color=RED, linewidth=0.9),
+        "a new true cluster begins": Line2D([], [], color=GREY, linestyle=(0, (4, 3)), lw=0.8),
+    }
+    part.legend(
+        lines.values(),
+        lines.keys(),
+        loc="outside upper center",
+        ncols=len(lines),
+        fontsize=SMALL,
+        frameon=False,
+    )
 
 
 def _draw_partition(axes: Axes, experiment: Experiment) -> None:
