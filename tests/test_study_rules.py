@@ -5,11 +5,13 @@ import json
 import numpy as np
 import pytest
 
+from icvi.datasets import GENERATORS, normalised
 from icvi.study.batch_conn import Comparison
 from icvi.study.curves import Curve, Stream
-from icvi.study.experiment import INDICES
+from icvi.study.experiment import INDICES, run
 from icvi.study.findings import FAILS, HOLDS, judge_sweep, summarise, verdict
 from icvi.study.rules import RULES, most
+from icvi.study.scenarios import SCENARIOS
 
 LENGTH = 40
 
@@ -71,6 +73,13 @@ def test_the_parts_of_a_stream_are_cut_where_something_begins():
     assert list(s.stretches()) == [(40, 80), (80, 120), (120, 160)]
     assert list(s.unnoticed()) == [(80, 120)]
     assert list(s.splits()) == [(120, 160)]
+
+
+def test_readings_of_a_single_cluster_are_not_compared():
+    e = run(SCENARIOS["unequal_correct"], normalised(GENERATORS["unequal"](0)), 0)
+    values = Stream.of(e).curves["Conn"].values
+    assert np.isnan(values[e.trace.k < 2]).all()
+    assert not np.isnan(values[e.trace.k >= 2]).any()
 
 
 # -- the rules ---------------------------------------------------------------------------------

@@ -55,7 +55,10 @@ class Stream:
     def of(cls, experiment: Experiment) -> Stream:
         """The stream of an experiment."""
         trace = experiment.trace
-        curves = {name: Curve.of(trace[name], trace.direction(name)) for name in INDICES}
+        # With one cluster there is nothing to compare; the zeros that some indices read then
+        # would stretch their range.
+        compared = np.where(trace.k >= 2, 1.0, np.nan)
+        curves = {name: Curve.of(compared * trace[name], trace.direction(name)) for name in INDICES}
         return cls(curves, trace.k, experiment.truth)
 
     @cached_property
