@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, TypeVar
 
 from icvi.indices import Index, catalogue
 from icvi.study.markup import DASH, Markup, fixed, join, number, picture, table, tag
@@ -21,6 +21,7 @@ from icvi.study.scenarios import TITLES
 from icvi.study.statements import details, here, orders, summary
 
 Record = Mapping[str, Any]
+T = TypeVar("T")
 
 #: The indices of the glossary, each in one plain sentence.
 GLOSSARY = {
@@ -246,7 +247,7 @@ def _readings(result: Record) -> Markup:
     """Every index at the end of the stream: in the order drawn, and in all of them."""
     directions = {index.name: index.direction for index in catalogue()}
     rows = []
-    for index, value in result["final"].items():
+    for index, value in _in_order(result["final"]).items():
         low, middle, high = _spread(order["final"].get(index) for order in result["orders"])
         rows.append(
             (
@@ -260,6 +261,11 @@ def _readings(result: Record) -> Markup:
         )
     head = ("Index", "Better", "Order drawn", "Median of all orders", "Smallest", "Largest")
     return table("Readings at the end of the stream", head, rows, class_="numbers short")
+
+
+def _in_order(by_index: Mapping[str, T]) -> dict[str, T]:
+    """Indices in the order of the glossary, then those that it does not have."""
+    return {name: by_index[name] for name in (*GLOSSARY, *by_index) if name in by_index}
 
 
 def _better(direction: str | None) -> str:
@@ -351,7 +357,7 @@ def _others(results: Mapping[str, Record]) -> Markup:
         if largest <= _ROUNDING
         else ", which is more than rounding and should be looked into."
     )
-    rows = [(index, number(value, 2), title) for index, (value, title) in worst.items()]
+    rows = [(index, number(value, 2), title) for index, (value, title) in _in_order(worst).items()]
     return join(
         [
             tag("p", "The largest relative difference anywhere is ", number(largest, 2), verdict),

@@ -123,7 +123,7 @@ def details(findings: Sequence[Finding], titles: Mapping[str, str]) -> Markup:
     """Every statement with its threshold, its share in every scenario and the verdict."""
     told = families(findings)
     pieces = [
-        join([tag("h3", title), _thresholds(family), _matrix(title, family, titles)], "\n")
+        join([tag("h3", title), _thresholds(family), _matrix(family, titles)], "\n")
         for title, family in told.items()
         if len(family) > 1
     ]
@@ -145,7 +145,7 @@ def _threshold(value: object) -> str:
     return number(value) if isinstance(value, (int, float)) else str(value)
 
 
-def _matrix(title: str, family: Family, titles: Mapping[str, str]) -> Markup:
+def _matrix(family: Family, titles: Mapping[str, str]) -> Markup:
     """Scenarios down, indices across."""
     names = [name for name in titles if any(name in f["scenarios"] for f in family)]
     rows: list[Sequence[str]] = [
@@ -156,7 +156,7 @@ def _matrix(title: str, family: Family, titles: Mapping[str, str]) -> Markup:
     rows.append(("The paper says", *(("it does" if f["expected"] else "not") for f in family)))
     rows.append(("Verdict", *(_verdict(f["verdict"]) for f in family)))
     head = ("Scenario", *(str(f["index"]) for f in family))
-    return table(f"{title}: share of orders", head, rows, class_="numbers matrix")
+    return table("Share of orders in which it holds", head, rows, class_="numbers matrix")
 
 
 def _together(finding: Finding) -> Finding:
