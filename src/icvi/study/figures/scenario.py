@@ -22,31 +22,43 @@ _DECADES = 20.0  # that a logarithmic axis shows at most
 def draw_scenario(experiment: Experiment) -> Figure:
     """The partition, module A with CONNvis, and every index from the second cluster on."""
     figure = new_figure(7.4, 10.2)
-    halves: Any = figure.subfigures(2, 1, height_ratios=[1.0, 1.75])
-    top, bottom = halves
+    figure.set_layout_engine("none")  # places that are known need not be searched for
+    above = figure.add_gridspec(1, 2, left=0.08, right=0.98, bottom=0.655, top=0.955, wspace=0.24)
+    below = figure.add_gridspec(
+        -(-len(INDICES) // _COLUMNS),
+        _COLUMNS,
+        left=0.1,
+        right=0.93,
+        bottom=0.045,
+        top=0.585,
+        wspace=0.42,
+        hspace=0.14,
+    )
     ours, theirs = f"ARI {experiment.ari:.4f}", experiment.scenario.paper_ari
     known = "" if theirs is None else f" (paper: {theirs:.4f})"
     figure.suptitle(
         f"{experiment.scenario.title}: vigilance {experiment.scenario.rho_b:g}, "
         f"{experiment.n_clusters} clusters, {ours}{known}",
         fontsize=10,
+        y=0.985,
     )
-    partition, prototypes = top.subplots(1, 2)
+    upper: Any = above.subplots()
+    partition, prototypes = upper
     _draw_partition(partition, experiment)
     draw_connvis(prototypes, experiment.prototypes, experiment.connectivity, X=experiment.X)
     prototypes.set_title(
         f"{len(experiment.prototypes)} prototypes; red: between clusters", fontsize=NORMAL
     )
-    grid = bottom.subplots(-(-len(INDICES) // _COLUMNS), _COLUMNS, sharex=True)
+    grid: Any = below.subplots(sharex=True)
     for axes, name in zip(grid.ravel(), INDICES, strict=True):
         _draw_curve(axes, experiment, name)
     for axes in grid[-1]:
         axes.set_xlabel("samples", fontsize=NORMAL)
-    _explain(bottom)
+    _explain(figure)
     return figure
 
 
-def _explain(part: Any) -> None:
+def _explain(figure: Figure) -> None:
     """What blue, red and dashed lines are."""
     from matplotlib.lines import Line2D
 
@@ -55,10 +67,11 @@ def _explain(part: Any) -> None:
         "number of clusters k (right axis)": Line2D([], [], color=RED, linewidth=0.9),
         "a new true cluster begins": Line2D([], [], color=GREY, linestyle=(0, (4, 3)), lw=0.8),
     }
-    part.legend(
-        lines.values(),
-        lines.keys(),
-        loc="outside upper center",
+    figure.legend(
+        list(lines.values()),
+        list(lines),
+        loc="center",
+        bbox_to_anchor=(0.5, 0.6),
         ncols=len(lines),
         fontsize=SMALL,
         frameon=False,
