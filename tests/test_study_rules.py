@@ -82,6 +82,12 @@ def test_readings_of_a_single_cluster_are_not_compared():
     assert not np.isnan(values[e.trace.k >= 2]).any()
 
 
+def test_what_goes_unnoticed_does_so_until_a_cluster_emerges():
+    k = np.repeat([2, 2, 2, 3, 3], LENGTH)
+    truth = np.repeat([0, 1, 2, 3, 4], LENGTH)
+    assert list(stream(np.zeros(k.size), k, truth).unnoticed()) == [(40, 120), (160, 200)]
+
+
 # -- the rules ---------------------------------------------------------------------------------
 
 

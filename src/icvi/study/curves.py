@@ -75,11 +75,12 @@ class Stream:
                 yield start, end
 
     def unnoticed(self) -> Iterator[tuple[int, int]]:
-        """Stretches that begin with a new true cluster for which no cluster emerges."""
-        for start, end in self.stretches():
-            begins = start > 0 and self.truth[start] != self.truth[start - 1]
-            if begins and self.k[start] == self.k[start - 1]:
-                yield start, end
+        """From a new true cluster for which no cluster emerges until one emerges, or the end."""
+        edges = [0, *(np.flatnonzero(np.diff(self.k)) + 1).tolist(), len(self.k)]
+        for start, end in pairwise(edges):
+            begins = np.flatnonzero(np.diff(self.truth[start:end]))
+            if self.k[start] >= 2 and begins.size:
+                yield start + int(begins[0]) + 1, end
 
     def splits(self) -> Iterator[tuple[int, int]]:
         """Stretches that begin with a cluster that emerges inside a true cluster."""

@@ -80,7 +80,7 @@ def fluctuations(stream: Stream, index: str) -> Iterator[float]:
 
 
 def after_unnoticed(stream: Stream, index: str) -> Iterator[float]:
-    """Per true cluster that goes unnoticed, by how much the curve gets better until its end."""
+    """From true clusters that go unnoticed until one is noticed: how much better the curve gets."""
     for start, end in stream.unnoticed():
         if end - start >= _SHORTEST:
             yield _change(stream, index, start - 1, end)
@@ -138,10 +138,11 @@ def _rules() -> Iterator[Rule]:
     for index in INDICES:
         yield Rule(
             f"under_{index}",
-            f"{index} worsens while a true cluster goes unnoticed",
+            f"{index} worsens while true clusters go unnoticed",
             index,
             ("under",),
-            f"in {MOST:.0%} of the unnoticed clusters it loses more than {TINY:.0%} of the range",
+            f"in {MOST:.0%} of the stretches from an unnoticed cluster to the next that emerges it "
+            f"loses more than {TINY:.0%} of the range",
             index not in ("Conn", "rCIP", "PS"),
             _loses(after_unnoticed, index, TINY),
         )
