@@ -146,7 +146,7 @@ def test_a_finer_module_changes_the_prototypes_not_the_partition():
     assert found[0]["mse"] != found[1]["mse"]
     part = shown(settings, scenario, 5)
     assert part["n_clusters"] == 5
-    assert len(part["comparison"]["samples"]) == 60
+    assert len(part["comparison"]["samples"]) == 30
 
 
 def test_the_sweep_goes_from_just_above_the_clusters_to_very_fine():

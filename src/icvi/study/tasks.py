@@ -19,8 +19,6 @@ from icvi.study.scenarios import PAPER, SCENARIOS, Scenario
 from icvi.study.store import Store
 from icvi.study.workers import Task
 
-#: How many orders are searched for the one that the paper shows.
-SEARCHED = 400
 #: Orders in one piece of work.
 CHUNK = 25
 #: Samples between two comparisons with the batch form when many orders are compared.
@@ -43,13 +41,18 @@ class Settings:
         return PAPER if self.quick else tuple(SCENARIOS.values())
 
     @property
+    def searched(self) -> range:
+        """Seeds among which is the order that is shown."""
+        return range(self.seed, self.seed + (100 if self.quick else 400))
+
+    @property
     def every(self) -> int:
         """Samples between two comparisons with the batch form."""
-        return 10 if self.quick else 1
+        return 20 if self.quick else 1
 
     def vigilances(self, scenario: Scenario) -> list[float]:
         """The sweep over rho_A."""
-        points = 4 if self.quick else 15
+        points = 3 if self.quick else 15
         sweep = np.linspace(scenario.rho_b + 0.01, LARGEST_RHO_A, points)
         return [round(float(rho_a), 4) for rho_a in sweep]
 
@@ -84,8 +87,7 @@ def main_tasks(settings: Settings, seeds: dict[str, int]) -> Iterator[Task]:
 
 def searched(settings: Settings, scenario: Scenario) -> int:
     """The seed of the order that is shown."""
-    seeds = range(settings.seed, settings.seed + SEARCHED)
-    return find_order(scenario, settings.load(scenario), seeds)
+    return find_order(scenario, settings.load(scenario), settings.searched)
 
 
 def shown(settings: Settings, scenario: Scenario, seed: int) -> dict[str, Any]:
