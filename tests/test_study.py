@@ -258,7 +258,7 @@ def test_another_study_in_the_folder_is_not_mixed_in(study):
 def test_a_missing_data_file_is_named(tmp_path):
     result = call(*QUICK, "--data", tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 1
-    assert "r15.csv" in result.output
+    assert "r15.csv is missing: expected a file with the columns x1, x2" in result.output
     assert not (tmp_path / "out").exists()
 
 

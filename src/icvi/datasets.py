@@ -101,10 +101,14 @@ def read_csv(path: str | Path) -> DataSet:
 
     Raises
     ------
-    ValueError
+    FileNotFoundError, ValueError
         With file, line and what was expected, when something is wrong with the file.
     """
     path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: expected a file with the columns x1, x2, ..., label"
+        )
     with path.open(newline="", encoding="utf-8") as file:
         rows = csv.reader(file)
         names = next(rows, [])

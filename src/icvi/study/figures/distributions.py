@@ -10,7 +10,7 @@ import numpy as np
 from icvi.indices import select
 from icvi.plotting import spans_decades
 from icvi.study.experiment import INDICES
-from icvi.study.figures.style import ARROWS, GREY, NAMES, NORMAL, SMALL, new_figure, tidy
+from icvi.study.figures.style import ARROWS, GREY, NAMES, NORMAL, new_figure, tidy
 from icvi.study.scenarios import SCENARIOS, TITLES
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def _draw_panel(axes: Axes, panel: str, results: Mapping[str, Sequence[Mapping[s
     arrow = "" if index is None else f" {ARROWS[index.direction]}"
     title = {"ARI": "Adjusted Rand index (star: paper)", "clusters": "Number of clusters"}
     axes.set_title(title.get(panel, f"{NAMES.get(panel, panel)}{arrow}"), fontsize=NORMAL)
-    axes.set_xticks(range(len(data)), [TITLES[name] for name in data], fontsize=SMALL)
+    titles = [TITLES[name] for name in data]
+    axes.set_xticks(range(len(data)), titles, rotation=20, ha="right", rotation_mode="anchor")
     axes.set_xlim(-0.6, len(data) - 0.4)
     tidy(axes)
-    axes.tick_params(axis="x", labelrotation=20)
 
 
 def _draw_box(axes: Axes, values: NDArray[np.float64], place: float, colour: str) -> None:
