@@ -53,17 +53,21 @@ def study(
     sample, repeats it in many orders of presentation, and writes a page that explains what it
     found. Stopped by Ctrl-C, the same command goes on where it was.
     """
-    from icvi.study.runner import run_study
-    from icvi.study.tasks import Settings
-
-    settings = Settings(
-        seed=seed,
-        orders=orders or (5 if quick else 100),
-        data=None if data is None else str(data),
-        quick=quick,
-    )
     try:
+        from icvi.study.runner import run_study
+        from icvi.study.tasks import Settings
+
+        settings = Settings(
+            seed=seed,
+            orders=orders or (5 if quick else 100),
+            data=None if data is None else str(data),
+            quick=quick,
+        )
         report = run_study(out, settings, jobs=jobs, overwrite=overwrite)
+    except ImportError as error:
+        raise click.ClickException(
+            f"{error}; install it with: pip install 'icvi[study]'"
+        ) from error
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

@@ -85,9 +85,9 @@ class Tracker:
         self._readings = Readings(on_clusters, noise_label)
         self._partition = self._readings.partition
         self._prototypes = self._make_prototypes(bounds, quantizer)
-        # Where the readings of clusters, then those of prototypes, stand among all.
-        places = [index.on == "prototypes" for index in self.indices]
-        self._places = np.argsort(places, kind="stable")
+        # Readings of clusters come first, then those of prototypes: where each index finds its own.
+        on_prototypes = [index.on == "prototypes" for index in self.indices]
+        self._places = np.argsort(np.argsort(on_prototypes, kind="stable")).tolist()
         self._values = [EMPTY] * len(self.indices)
         self._stale = False
         self._seen = 0
@@ -172,7 +172,7 @@ class Tracker:
         out[ks == 0] = EMPTY
         if events is not None:
             out = np.concatenate([out, events.values[at - start - 1]], axis=1)
-            out = out[:, np.argsort(self._places)]
+            out = out[:, self._places]
         return Trace(self._treatment, out, ks, at, chunk.labels[at - start - 1])
 
     # -- reading it ------------------------------------------------------------------------
@@ -265,7 +265,7 @@ class Tracker:
                 self._values = self._readings.read()
                 if self._prototypes is not None:
                     found = [*self._values, *self._prototypes.values()]
-                    self._values = [found[place] for place in np.argsort(self._places)]
+                    self._values = [found[place] for place in self._places]
             self._stale = False
         return self._values
 
