@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from icvi.kernels import layout as L  # noqa: E402
-from icvi.kernels.absorb import move  # noqa: E402
+from icvi.kernels.columns import enter, show  # noqa: E402
 from icvi.kernels.lanes import LANES, subtract_products  # noqa: E402
 from icvi.kernels.logarithms import add_logarithms  # noqa: E402
 from icvi.kernels.minima import LANES as CATEGORY_LANES  # noqa: E402
@@ -32,12 +33,6 @@ def run_plant(G, tree, J, k, leaves, log):
         plant(G, tree, J, k, leaves, add_logarithms)
     else:
         plant(G, tree, J, k, leaves, operator.add)
-
-
-@numba.njit
-def run_move(Q, X, order):
-    for n in range(order.size):
-        move(Q, 0, X, order[n], 1.0, n + 1.0, X.shape[1])
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
@@ -74,17 +69,50 @@ def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
         assert roots.sum() == pytest.approx(math.fsum(pairs), rel=1e-13)
 
 
+@numba.njit(fastmath=False, error_model="numpy")
+def run_enter(A, Q, X, order, w, scatter):
+    for r in order:
+        enter(A, Q, 1, X, r, w, X.shape[1], scatter)
+    show(A, Q, 1, X.shape[1], scatter, 1.0)
+
+
+def empty_column(d, scatter):
+    A = np.zeros((L.state_rows(d, scatter), 2))
+    return A, np.zeros((3, L.sum_rows(d, scatter), L.width_for(d)))
+
+
 def test_sums_and_centroids_are_exact_whatever_the_order():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((1000, 3)) + 1e9
     results = []
     for order in (np.arange(1000), rng.permutation(1000)):
-        Q = np.zeros((1, L.SUMS, 3))
-        run_move(Q, X, order)
-        results.append(Q[0, :4])
+        A, Q = empty_column(3, False)
+        run_enter(A, Q, X, order, 1.0, False)
+        results.append(Q[1, : L.Q_MEAN + 2])
     np.testing.assert_array_equal(results[0], results[1])
     for t in range(3):
         assert results[0][0, t] + results[0][1, t] == math.fsum(X[:, t])
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 9])
+@pytest.mark.parametrize("scatter", [False, True])
+def test_scatter_has_about_31_digits(d, scatter):
+    """Against rational numbers, for samples that enter and then leave again in part."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((40, d))
+    X[0] = 1e8
+    A, Q = empty_column(d, scatter)
+    run_enter(A, Q, X, np.arange(40), 1.0, scatter)
+    run_enter(A, Q, X, rng.permutation(25), -1.0, scatter)
+    left = [[Fraction(x) for x in row] for row in X[25:].tolist()]
+    mean = [sum(column) / 15 for column in zip(*left, strict=True)]
+    for i in range(d):
+        for j in range(i + 1) if scatter else [i]:
+            exact = sum((row[i] - mean[i]) * (row[j] - mean[j]) for row in left)
+            row = L.Q_S + 2 * i if scatter else L.Q_S
+            kept = Fraction(Q[1, row, j]) + Fraction(Q[1, row + 1, j])
+            assert abs(kept - exact) < 1e16 * 40 * 2.0**-100
+            assert A[L.V + 2 * d + i * (i + 1) // 2 + j, 1] == Q[1, row, j] if scatter else True
 
 
 @pytest.mark.parametrize("k", [1, 15, 16, 100, 1000])

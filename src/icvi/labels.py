@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ class Labels:
 
     def __init__(self, noise_label: Hashable = None) -> None:
         self.columns: dict[Hashable, int] = {}
+        self.serials: list[int] = []  # per column; rising, and never used again
+        self._next = 1
         self.noise_label = noise_label
         if noise_label is not None:
             _check(noise_label)
@@ -49,15 +51,25 @@ class Labels:
             columns[position] = column
         return columns[codes], new
 
-    def remember(self, new: list[Hashable]) -> None:
+    def remember(self, new: Iterable[Hashable]) -> None:
         """Give new labels the next free columns."""
         for label in new:
             self.columns[label] = len(self.columns) + 1
+            self.serials.append(self._next)
+            self._next += 1
 
     def forget_after(self, k: int) -> None:
         """Keep the first k labels only."""
         for label in list(self.columns)[k:]:
             del self.columns[label]
+        del self.serials[k:]
+
+    def drop(self, column: int) -> None:
+        """Forget the label of a column; those behind it move up."""
+        known = self.known()
+        del self.columns[known[column - 1]], self.serials[column - 1]
+        for label in known[column:]:
+            self.columns[label] -= 1
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
-from icvi.partition import Chunk
+from icvi.chunk import Chunk
 from icvi.readings import Readings
 
 
@@ -21,7 +23,7 @@ class Mixtures(Readings):
     ) -> None:
         """Add one sample to the prototype that won it."""
         self.partition.add(x, winner, weight)
-        self._own(owners)
+        self._own(owners, self.partition.labels)
 
     def add_many(
         self,
@@ -33,13 +35,12 @@ class Mixtures(Readings):
         """Add samples to the prototypes that won them; (n, indices) readings after each."""
         out = np.empty((len(X), len(self.indices)))
         ks = np.empty(len(X), dtype=np.int64)
-        with Chunk(self.partition, X, winners, weights) as chunk:
-            self.prepare()
-            self._own(owners)
-            chunk.run(self.plan, slice(None), 0, 1, out, ks)
+        with Chunk(self.partition, X, weights, new=winners) as chunk:
+            self._own(owners, chunk.names)
+            chunk.run(self.prepare, slice(None), np.arange(len(X)), out, ks)
         return out
 
-    def _own(self, owners: NDArray[np.int64]) -> None:
-        """Write down the owner of every prototype in the state."""
-        numbers = np.array(self.partition.labels, dtype=np.int64)
+    def _own(self, owners: NDArray[np.int64], prototypes: Sequence[Hashable]) -> None:
+        """Write down the owners of the prototypes in the first columns."""
+        numbers = np.array(prototypes, dtype=np.int64)
         self.partition.C[L.OWNER, 1 : len(numbers) + 1] = owners[numbers]

@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
+import copy
 from collections.abc import Hashable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import LARGEST, as_label_array, as_sample, as_samples, as_weight, as_weights
+from icvi.arenas import ALL, Arenas, kernel
+from icvi.chunk import Chunk
+from icvi.inputs import LARGEST, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, plain
+from icvi.refusals import no_such_noise, refusal, unknown_label
 
 _FLOAT = np.dtype(np.float64)
 
-#: Best and bound of every family of row extremes before any entry is seen.
-_WORST = ((L.NEAREST, np.inf), (L.FARTHEST, -np.inf), (L.NEIGHBOUR, np.inf), (L.OVERLAP, -np.inf))
 
-
-@functools.cache
-def _kernel(name: str) -> Any:
-    """A compiled kernel, loaded when a stream first needs it."""
-    return getattr(importlib.import_module(f"icvi.kernels.{name}"), name)
-
-
-class Partition:
+class Partition(Arenas):
     """A labelled stream reduced to moments; every index is a reading of these.
 
     Memory is O(k d), with scatter matrices O(k d^2), whatever the number of samples.
@@ -37,6 +30,12 @@ class Partition:
         Keep the scatter matrix of every cluster, which covariances need.
     noise_label : hashable, optional
         Samples with this label belong to no cluster and are only counted.
+
+    Notes
+    -----
+    All sums are kept in two doubles, about 31 digits. What is taken out again therefore leaves
+    nothing behind: after an outlier that was 10^8 times as far away as the others the state is
+    still right to rounding.
 
     Examples
     --------
@@ -49,38 +48,27 @@ class Partition:
     (['left', 'right'], [2.0, 1.0])
     >>> p.centers.tolist(), p.compactness.tolist()
     ([[0.0, 1.0], [9.0, 1.0]], [2.0, 0.0])
+
+    Samples leave, change their cluster, and clusters become one:
+
+    >>> p.relabel([0.0, 2.0], "left", "right")
+    >>> p.remove([0.0, 0.0], "left")
+    >>> p.labels, p.centers.tolist()
+    (['right'], [[4.5, 1.5]])
     """
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
+        super().__init__(scatter)
         self._labels = Labels(noise_label)
         self._known = self._labels.columns
-        self._scatter = bool(scatter)
         self._noise = 0.0
-        self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
-        # The arrays that kernels work on; kernels.layout says what they hold.
-        self.columns = 0
-        self.A = np.zeros((L.V, 0))
-        self.Q = np.zeros((0, L.SUMS, 0))
-        self.C = np.zeros((L.CACHE_ROWS, 0))
-        self.meta = np.zeros(L.META, dtype=np.int64)
-        self.meta[L.SCATTER] = self._scatter
 
     # -- what it holds ---------------------------------------------------------------------
 
     @property
-    def n_features(self) -> int | None:
-        """Number of features; None before the first sample."""
-        return int(self.meta[L.D]) or None
-
-    @property
     def n_samples(self) -> float:
         """Total weight N, the number of samples when every weight is 1; without noise."""
-        return float(self.A[L.N, 0]) if self.columns else 0.0
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters k."""
-        return int(self.meta[L.K])
+        return float(self.A[L.N, ALL]) if self.columns else 0.0
 
     @property
     def noise_share(self) -> float:
@@ -136,7 +124,7 @@ class Partition:
     def _row(self, row: int) -> NDArray[np.float64]:
         return self.A[row, 1 : self.n_clusters + 1].copy()
 
-    # -- how it changes --------------------------------------------------------------------
+    # -- one sample ------------------------------------------------------------------------
 
     def add(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Add one sample to the cluster with this label.
@@ -165,8 +153,41 @@ class Partition:
                 return
         if weight == 0.0:
             as_sample(x, self.n_features)
-        elif not _kernel("update")(self.meta, x, column, weight, LARGEST):
+        elif not kernel("update")(self.meta, x, column, weight, LARGEST):
             as_sample(x)  # says what is wrong
+
+    def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+        """Take back one sample that was added with this label.
+
+        A cluster without samples disappears. Refused, with the state as it was, when no cluster
+        has the label, when the cluster has less weight, or when the sample cannot have been in
+        it: the cluster is a single point elsewhere, or the spread of what remains would be
+        negative. That the very sample was there before cannot be known from the state.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The sample.
+        label : hashable
+            The cluster that it is in.
+        weight : float, default 1.0
+            The weight to take out, up to what was added.
+        """
+        self._move(x, label, None, weight)
+
+    def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
+        """Have one sample go from a cluster to another, which may be new.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The sample.
+        old, new : hashable
+            The cluster that it is in, and the one that it belongs to.
+        weight : float, default 1.0
+            The weight to move, up to what was added.
+        """
+        self._move(x, old, (new,), weight)
 
     def counts_for(self, label: Hashable, weight: float) -> bool:
         """Whether a sample with this label and weight joins a cluster."""
@@ -178,123 +199,154 @@ class Partition:
         founds = column != NOISE and weight > 0.0
         self.reserve(column if founds else 0, x.size)
         if founds:
-            _kernel("update")(self.meta, x, column, weight, LARGEST)
+            kernel("update")(self.meta, x, column, weight, LARGEST)
             self._labels.remember([plain(label)])
         elif column == NOISE:
             self._noise += weight
 
+    def _move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
+        """Take a sample out of a cluster; it enters the one in ``new``, if any."""
+        x, weight = as_sample(x, self.n_features), as_weight(weight)
+        source = self._labels.find(old)
+        target = self._labels.find(new[0]) if new else NOISE
+        if source > len(self._labels):
+            raise ValueError(unknown_label(plain(old), self.labels))
+        if weight == 0.0 or (new and source == target):
+            return
+        if source == NOISE:
+            self._take_noise(weight)
+        if source == NOISE or target > len(self._labels):
+            self.reserve(target, x.size)
+        if source != NOISE or target != NOISE:
+            ended = kernel("change_one")(self.meta, x, source, target, weight, LARGEST)
+            if ended not in (L.DONE, L.VANISHED):
+                raise ValueError(refusal(ended, plain(old), weight, self))
+            if new and target > len(self._labels):
+                self._labels.remember([plain(new[0])])
+            if ended == L.VANISHED:
+                self._drop(source)
+        if new and target == NOISE:
+            self._noise += weight
+
+    def _take_noise(self, weight: float) -> None:
+        if weight > self._noise * (1.0 + 1e-9):
+            raise ValueError(no_such_noise(weight, self._noise))
+        self._noise = max(0.0, self._noise - weight)
+
+    def _drop(self, column: int) -> None:
+        """Take out a column that is empty, and its label."""
+        self._labels.drop(column)
+        self.drop(column)
+
+    # -- many samples ----------------------------------------------------------------------
+
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
         """Add samples in order, one label each."""
-        chunk = Chunk(self, X, labels, weights)
-        with chunk:
-            empty = np.empty((0, 0))
-            chunk.run(NO_PLAN, slice(None), 0, 1, empty, np.empty(0, dtype=np.int64))
+        with Chunk(self, X, weights, new=labels) as chunk:
+            chunk.run()
 
-    def reserve(self, k: int, d: int) -> None:
-        """Make room for k clusters in d features; what is there stays."""
-        if k + 1 <= self.columns:
-            return
-        columns = L.columns_for(k)
-        A = np.zeros((L.state_rows(d, self._scatter), columns))
-        C = np.zeros((L.CACHE_ROWS, columns))
-        for row, worst in _WORST:
-            C[row : row + 2] = worst
-        Q = np.zeros((columns + 1, L.SUMS, d))
-        held = self.columns
-        if held:
-            A[:, :held] = self.A
-            C[:, :held] = self.C
-            Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
-        self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
-        self.meta[L.D], self.meta[L.ROWS], self.meta[L.COLUMNS] = d, len(A), columns
-        self._write_addresses()
+    def remove_many(self, X: Any, labels: Any, weights: Any = None) -> None:
+        """Take back samples, one label each: all of them or, when one is refused, none."""
+        with Chunk(self, X, weights, old=labels) as chunk:
+            chunk.run()
 
-    def _write_addresses(self) -> None:
-        for place, array in ((L.AT_A, self.A), (L.AT_Q, self.Q), (L.AT_C, self.C)):
-            self.meta[place] = array.ctypes.data
+    def relabel_many(self, X: Any, old: Any, new: Any, weights: Any = None) -> None:
+        """Have samples go from clusters to others: all of them or, when one is refused, none."""
+        with Chunk(self, X, weights, old=old, new=new) as chunk:
+            chunk.run()
+
+    # -- whole clusters and states ---------------------------------------------------------
+
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Make two clusters one, which keeps the label ``into``."""
+        columns = [self._column(label) for label in (into, source)]
+        if columns[0] == columns[1]:
+            raise ValueError(f"expected two clusters to merge, got {into!r} twice")
+        self.join(columns[0], self, columns[1])
+        self._drop(columns[1])
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        if not 0.0 < factor <= 1.0:
+            raise ValueError(f"expected a factor above 0, and 1 at most, got {factor}")
+        if self.n_clusters:
+            kernel("scale")(self.meta, float(factor))
+            self.touch_all()
+        self._noise *= factor
+
+    def combine(self, other: Partition) -> None:
+        """Take in what another partition has seen: other samples of the same stream.
+
+        Labels match by value. The result is that of one partition that saw all samples.
+
+        Parameters
+        ----------
+        other : Partition
+            With the same features, scatter and noise label; it stays as it is.
+        """
+        self.check_same(other)
+        if other.n_clusters:
+            assert other.n_features is not None
+            new = [label for label in other.labels if label not in self._known]
+            self.reserve(self.n_clusters + len(new), other.n_features)
+            self._labels.remember(new)
+            self.meta[L.K] = len(self._labels)
+            for source, label in enumerate(other.labels, start=1):
+                self.join(self._known[label], other, source)
+            self.join(ALL, other, ALL)
+            self.touch_all()
+        self._noise += other._noise
+
+    def check_same(self, other: Partition) -> None:
+        """Refuse a partition that cannot be combined with this one, naming the difference."""
+        if not isinstance(other, Partition):
+            raise TypeError(f"expected a Partition, got {type(other).__name__}")
+        if other is self:
+            raise ValueError("cannot combine a partition with itself; combine a copy")
+        differences = [
+            ("features", self.n_features or other.n_features, other.n_features or self.n_features),
+            ("scatter", self._scatter, other._scatter),
+            ("noise_label", self._labels.noise_label, other._labels.noise_label),
+        ]
+        for name, ours, theirs in differences:
+            if ours != theirs:
+                raise ValueError(
+                    f"cannot combine: {name} is {ours!r} here and {theirs!r} in the other"
+                )
+
+    def copy(self) -> Self:
+        """A partition of its own with the same content."""
+        return copy.deepcopy(self)
+
+    def __add__(self, other: Partition) -> Self:
+        if not isinstance(other, Partition):
+            return NotImplemented
+        both = self.copy()
+        both.combine(other.copy() if other is self else other)
+        return both
+
+    def __radd__(self, other: Any) -> Self:
+        # sum() starts with 0.
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _column(self, label: Hashable) -> int:
+        column = self._labels.find(label)
+        if not 1 <= column <= len(self._labels):
+            raise ValueError(unknown_label(plain(label), self.labels))
+        return column
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on."""
+        return super().snapshot(), self.labels, self._labels.serials.copy(), self._noise
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`."""
+        arrays, labels, serials, self._noise = saved
+        self._labels.forget_after(0)
+        self._labels.remember(labels)
+        self._labels.serials[:] = serials
+        super().restore(arrays)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copy has arrays of its own.
-        self.__dict__.update(state)
+        super().__setstate__(state)
         self._known = self._labels.columns
-        self._write_addresses()
-
-    def adopt(self, plan: Plan, out: NDArray[np.float64]) -> None:
-        """Have `read` run this plan; it and its arrays must stay alive."""
-        m = self.meta
-        m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
-        m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
-        for place, array in (
-            (L.AT_G, plan.G),
-            (L.AT_PLAN, plan.steps),
-            (L.AT_PARAMETERS, plan.parameters),
-            (L.AT_OUT, out),
-        ):
-            m[place] = array.ctypes.data
-        self.touch_all()
-
-    def read(self) -> None:
-        """Take the readings of the plan that was adopted."""
-        _kernel("read")(self.meta)
-
-    def touch_all(self) -> None:
-        """Have every cluster's caches refreshed at the next reading."""
-        k = self.n_clusters
-        self.C[L.QUEUE, :k] = np.arange(1, k + 1)
-        self.C[L.QUEUED, 1 : k + 1] = 1.0
-        self.meta[L.STALE] = k
-
-
-class Plan:
-    """The compiled steps that a loop runs at every reading, with their arrays."""
-
-    def __init__(self, steps: NDArray[np.int64], parameters: NDArray[np.float64]) -> None:
-        self.steps, self.parameters = steps, parameters
-        self.G = np.zeros((1, 1, 1))
-
-
-NO_PLAN = Plan(np.empty((0, 3), dtype=np.int64), np.empty((0, 1)))
-
-
-class Chunk:
-    """Samples with labels, checked as a whole before the first of them changes anything."""
-
-    def __init__(self, partition: Partition, X: Any, labels: Any, weights: Any) -> None:
-        self.partition = partition
-        self.X = as_samples(X, partition.n_features)
-        self.labels = as_label_array(labels, len(self.X))
-        self.weights = as_weights(weights, len(self.X))
-        counted = self.weights > 0.0
-        partition._labels.encode(self.labels[~counted])  # only checked
-        self.columns = np.zeros(len(self.X), dtype=np.int64)
-        self.columns[counted], self._new = partition._labels.encode(self.labels[counted])
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def __enter__(self) -> Chunk:
-        self.partition.reserve(len(self.partition._labels) + len(self._new), self.X.shape[1])
-        self.partition._labels.remember(self._new)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        # After an interrupt some new labels have not been reached.
-        self.partition._labels.forget_after(self.partition.n_clusters)
-
-    def run(
-        self,
-        plan: Plan,
-        part: slice,
-        skip: int,
-        every: int,
-        out: NDArray[np.float64],
-        ks: NDArray[np.int64],
-    ) -> None:
-        """Feed a part of the chunk to the compiled loop."""
-        p = self.partition
-        columns, weights = self.columns[part], self.weights[part]
-        _kernel("update_many")(
-            *(p.A, p.Q, p.C, plan.G, p.meta, plan.steps, plan.parameters),
-            *(self.X[part], columns, weights, skip, every, out, ks),
-        )
-        p._noise += float(weights[columns == NOISE].sum())

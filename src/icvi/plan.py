@@ -9,7 +9,7 @@ import numpy as np
 
 from icvi.indices.index import Index, Ridge
 from icvi.kernels import layout as L
-from icvi.partition import Plan
+from icvi.arenas import Plan
 
 
 def wanted(indices: Sequence[Index]) -> int:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from icvi.art.module_a import ModuleA
 from icvi.art.options import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
+from icvi.chunk import Chunk
 from icvi.connectivity import Connectivity
 from icvi.conventions import Border, Convention
 from icvi.events import as_event, as_winners
@@ -20,7 +21,6 @@ from icvi.indices.conn_index import ConnIndex
 from icvi.kernels.undefined import EMPTY
 from icvi.labels import NOISE
 from icvi.mixtures import Mixtures
-from icvi.partition import Chunk
 
 Winners = NDArray[np.int64]
 
@@ -166,7 +166,7 @@ class Events:
 
     def __init__(self, prototypes: Prototypes, chunk: Chunk, given: Any) -> None:
         self._prototypes, self._chunk = prototypes, chunk
-        self._counted = chunk.columns != NOISE
+        self._counted = chunk.targets != NOISE
         self._given = None if given is None else as_winners(given)
         if self._given is not None and len(self._given) != len(chunk):
             raise ValueError(

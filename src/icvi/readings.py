@@ -10,6 +10,7 @@ import numpy as np
 from icvi.indices import Index
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
+from icvi.arenas import Plan
 from icvi.partition import Partition
 from icvi.plan import make_plan, wanted
 
@@ -28,7 +29,7 @@ class Readings:
         self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
         self.plan = make_plan(indices, self._ridges)
         self._out = np.full(len(indices), EMPTY)
-        self._columns = 0  # for which the caches were made
+        self._form = 0  # of the partition, for which the caches were made
 
     def read(self) -> list[float]:
         """Values of all indices now."""
@@ -37,12 +38,12 @@ class Readings:
             self.partition.read()
         return self._out.tolist()
 
-    def prepare(self) -> None:
-        """Give the Gaussian caches the size of the state; made anew, they know no pair yet."""
+    def prepare(self) -> Plan:
+        """The plan, with caches for the state as it is; made anew, they know no pair yet."""
         p = self.partition
-        if p.columns == self._columns:
-            return
-        self._columns = columns = p.columns
+        if p.form == self._form:
+            return self.plan
+        self._form, columns = p.form, p.columns
         d = int(p.meta[L.D])
         rows = L.gaussian_rows(d, columns, self._want)
         G = np.zeros((max(1, len(self._ridges)), rows, columns))
@@ -53,6 +54,7 @@ class Readings:
             G[g, 0, L.G_DELTA] = ridge.value(d)
         self.plan.G = G
         p.adopt(self.plan, self._out)
+        return self.plan
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses of compiled code and of arrays mean nothing to a copy.
@@ -61,4 +63,4 @@ class Readings:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.plan = make_plan(self.indices, self._ridges)
-        self._columns = 0
+        self._form = 0

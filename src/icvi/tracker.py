@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.chunk import Chunk
 from icvi.indices import Index, select
 from icvi.inputs import as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
-from icvi.partition import Chunk
 from icvi.progress import progress
 from icvi.readings import Readings
 from icvi.trace import Trace
@@ -148,27 +148,23 @@ class Tracker:
         every = int(every)
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
-        with Chunk(self._partition, X, labels, weights) as chunk:
+        with Chunk(self._partition, X, weights, new=labels) as chunk:
             start, n = self._seen, len(chunk)
-            rows = (start + n) // every - start // every
-            out = np.empty((rows, len(self._readings.indices)))
-            ks = np.empty(rows, dtype=np.int64)
-            at = np.arange(start // every + 1, start // every + 1 + rows) * every
+            at = np.arange(start // every + 1, (start + n) // every + 1) * every
+            rows = np.full(n, -1)
+            rows[at - start - 1] = np.arange(len(at))
+            out = np.empty((len(at), len(self._readings.indices)))
+            ks = np.empty(len(at), dtype=np.int64)
             events = None if self._prototypes is None else self._prototypes.events(chunk, winners)
-            self._readings.prepare()
             with progress("icvi", n) as advance:
                 for first in range(0, n, _BLOCK):
                     part = slice(first, min(first + _BLOCK, n))
-                    done, size = self._seen // every - start // every, part.stop - first
-                    count = (self._seen + size) // every - self._seen // every
-                    to = slice(done, done + count)
-                    skip = every - 1 - self._seen % every
                     self._stale = True
                     if events is not None:
                         events.run(part)
-                    chunk.run(self._readings.plan, part, skip, every, out[to], ks[to])
-                    self._seen += size
-                    advance(size)
+                    chunk.run(self._readings.prepare, part, rows[part], out, ks)
+                    self._seen += part.stop - first
+                    advance(part.stop - first)
         out[ks == 0] = EMPTY
         if events is not None:
             out = np.concatenate([out, events.values[at - start - 1]], axis=1)

@@ -52,7 +52,7 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     if m[L.STALE] == 0:
         return 0.0
-    Q = array(Q_pointer, (m[L.COLUMNS] + 1, L.SUMS, d))
+    Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:

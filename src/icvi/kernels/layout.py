@@ -5,11 +5,15 @@ rows are statistics; clusters are the fastest axis, so a loop over clusters runs
 contiguous memory. Column 0 is *everything*: the cluster that holds all samples. The totals
 N, mu, CP_0 and T are therefore kept by the same code as n_i, v_i, CP_i and S_i.
 
-Centroids are stored as an unevaluated sum of two doubles (high and low row). A difference of
-centroids, or of a sample and its centroid, is then right to rounding wherever the data lie:
-no offset, drift or outlier can wear the digits away. They are the quotients of sums of
-samples, also in two parts, which are kept beside ``A`` in ``Q`` with features as the fastest
-axis: only the update of one cluster reads them.
+Everything that is summed over samples (weights, sums, scatter) is kept as an unevaluated sum of
+two doubles, high and low. What enters and leaves again then leaves nothing behind: no offset,
+drift or outlier can wear the digits away. The sums lie beside ``A`` in ``Q``, one block per
+cluster with features as the fastest axis, because only changes of one cluster read them; ``A``
+shows readings the high parts. Centroids are shown in both parts, so that a difference of two is
+right to rounding wherever the data lie.
+
+Where old samples fade, ``Q`` and the rows HELD hold weights as of some moment in the past, and
+``A`` shows them times a factor.
 
 A second arena ``C`` caches what readings need (row extremes, distances of one cluster); all
 of it can be rebuilt from ``A``. A third, ``G``, holds what Gaussian indices cache for one
@@ -39,16 +43,28 @@ AT_G = 14
 AT_PLAN = 15
 AT_PARAMETERS = 16
 AT_OUT = 17
-META = 18
+Q_ROWS = 18  #: rows of every block of Q
+Q_WIDTH = 19  #: length of these rows, at least D
+REFILL = 20  #: 1 when samples are at hand to sum a column again
+META = 21
 
 # A: the state
 N = 0
 CP = 1
-V = 2  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
+HELD = 2  # the weight as it is kept, high and low
+PEAK = 4  # the largest CP since the cluster was last summed from samples
+V = 5  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
 
-# Q: per column sums high and low, centroids high and low, scratch for x - v, and the centroid
-# as it was last counted in the sum of all centroids, which has a place behind the columns.
-SUMS = 7
+#: Features that are worked on at once; rows of Q are a multiple of this long.
+LANES = 4
+
+# Q: pairs of rows, high and low. Behind the columns there is a place for the sum of all centroids.
+Q_SUM = 0  # sums of samples
+Q_MEAN = 2  # centroids
+Q_GAP = 4  # scratch: x - v
+Q_LIFT = 6  # scratch: what it adds to the scatter, before the product with x - v
+Q_COUNTED = 8  # the centroid as it was last counted in the sum of all centroids
+Q_S = 10  # the rows of S, each as a pair; or one pair with its diagonal
 
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W
@@ -108,10 +124,32 @@ G_INVERSE = 6
 G_ONE = 7  # ones
 G_WORK = 8
 
+# How a change ended: done; not possible, for one of these reasons; or done, but rarely needed
+# work is left to Python.
+DONE = 0
+NOT_FINITE = 1
+UNKNOWN = 2  # no cluster has that label
+TOO_MUCH = 3  # more weight than the cluster has
+ANOTHER = 4  # the cluster is one point, and not this one
+TOO_FAR = 5  # the other samples cannot be as near to each other as the state says
+VANISHED = 6  # the cluster is empty
+WORN = 7  # so much has left that the cluster, or everything, should be summed again
+FADED = 8  # before the next change clusters may have faded away
+
 
 def state_rows(d: int, scatter: bool) -> int:
     """Rows of ``A``."""
     return V + 2 * d + (triangle(d) if scatter else 0)
+
+
+def width_for(d: int) -> int:
+    """Length of the rows of ``Q``: d features, filled up with zeros to whole vectors."""
+    return -(-d // LANES) * LANES
+
+
+def sum_rows(d: int, scatter: bool) -> int:
+    """Rows of every block of ``Q``."""
+    return Q_S + 2 * (d if scatter else 1)
 
 
 def triangle(d: int) -> int:

@@ -16,7 +16,7 @@ def read(meta):
     """Take all readings now."""
     columns, steps = meta[L.COLUMNS], meta[L.STEPS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, meta[L.D]))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
     plan = array(integers(meta[L.AT_PLAN]), (steps, 3))

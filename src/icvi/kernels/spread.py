@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from icvi.kernels import layout as L
-from icvi.kernels.absorb import fma
+from icvi.kernels.columns import fma
 from icvi.kernels.compiling import kernel, step
 from icvi.kernels.sums import square_gap, total
 from icvi.kernels.view import array
@@ -23,11 +23,11 @@ from icvi.kernels.view import array
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
-        p = sign * Q[J, 5, t]
+        p = sign * Q[J, L.Q_COUNTED, t]
         high = Q[last, 0, t]
         s = high + p
         back = s - high
-        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, 6, t])
+        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, L.Q_COUNTED + 1, t])
         Q[last, 0, t] = s + low
         Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
@@ -38,7 +38,7 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Let the sum follow the centroids that moved, then take beta_T."""
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, last = m[L.K], m[L.D], m[L.COLUMNS]
-    Q = array(Q_pointer, (last + 1, L.SUMS, d))
+    Q = array(Q_pointer, (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(0)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
@@ -47,8 +47,8 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
             follow(Q, last, J, sign, d)
             sign = 1.0
             for t in range(d):
-                Q[J, 5, t] = Q[J, 2, t]
-                Q[J, 6, t] = Q[J, 3, t]
+                Q[J, L.Q_COUNTED, t] = Q[J, L.Q_MEAN, t]
+                Q[J, L.Q_COUNTED + 1, t] = Q[J, L.Q_MEAN + 1, t]
     if J == 0:
         return 0.0
     for t in range(d):

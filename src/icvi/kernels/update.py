@@ -21,7 +21,7 @@ def update(meta, x, J, w, limit):
             return False
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, L.SUMS, x.size))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True

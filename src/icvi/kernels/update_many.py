@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
@@ -22,23 +21,18 @@ from icvi.kernels.readings import take_readings
 @compiled(
     types.void(
         *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
-        *(SAMPLES, INTEGERS, SAMPLE, types.int64, types.int64, MATRIX, INTEGERS),
+        *(SAMPLES, INTEGERS, SAMPLE, INTEGERS, MATRIX, INTEGERS),
     ),
     fastmath=False,
 )
-def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, skip, every, out, ks):
-    """Add a chunk of samples with readings after every ``every``-th, the first after skip + 1.
+def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, rows, out, ks):
+    """Add a chunk of samples; after sample r a reading goes to row ``rows[r]``, if not negative.
 
-    Column 0 is a sample that belongs to no cluster. An empty ``out`` takes no readings.
+    Column 0 is a sample that belongs to no cluster.
     """
-    row, wait = np.int64(0), skip
     for r in range(weights.size):
         if columns[r] > 0:
             absorb(A, Q, C, meta, X, r, columns[r], weights[r])
-        if wait > 0:
-            wait -= 1
-        elif row < ks.size:
-            take_readings(A, Q, C, G, meta, plan, parameters, out, row)
-            ks[row] = meta[L.K]
-            row += 1
-            wait = every - 1
+        if rows[r] >= 0:
+            take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
+            ks[rows[r]] = meta[L.K]

@@ -1,0 +1,30 @@
+"""One sample is taken out, or goes from one cluster to another."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.change import change
+from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
+from icvi.kernels.view import array, doubles
+
+
+@compiled(
+    types.int64(INTEGERS, SAMPLE, types.int64, types.int64, types.float64, types.float64),
+    fastmath=False,
+)
+def change_one(meta, x, I, J, w, limit):
+    """Sample x leaves cluster I and enters cluster J, 0 is none; how that ended.
+
+    Refused, changing nothing, when an entry is nan or beyond the limit.
+    """
+    for t in range(x.size):
+        if not abs(x[t]) <= limit:
+            return L.NOT_FINITE
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    return change(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), I, J, w)

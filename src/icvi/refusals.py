@@ -1,0 +1,45 @@
+"""What to tell users whose sample cannot be taken out of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from icvi.kernels import layout as L
+
+if TYPE_CHECKING:
+    from icvi.partition import Partition
+
+_SHOWN = 5
+
+
+def unknown_label(label: Hashable, known: Sequence[Hashable]) -> str:
+    """No cluster has this label."""
+    if not known:
+        return f"no cluster has label {label!r}: there are no clusters"
+    shown = ", ".join(repr(name) for name in known[:_SHOWN])
+    more = ", ..." if len(known) > _SHOWN else ""
+    return f"no cluster has label {label!r}; there are {shown}{more}"
+
+
+def no_such_noise(weight: float, held: float) -> str:
+    """There is less noise than that."""
+    return f"cannot take a weight of {weight:g} out of the noise, which has {held:g}"
+
+
+def refusal(reason: int, label: Hashable, weight: float, partition: Partition) -> str:
+    """Why a sample cannot leave the cluster with this label, for a reason that kernels gave."""
+    if reason == L.UNKNOWN or label not in partition.labels:
+        return unknown_label(label, partition.labels)
+    held = partition.counts[partition.labels.index(label)]
+    if reason == L.TOO_MUCH:
+        return f"cannot take weight {weight:g} out of cluster {label!r}, which has {held:g}"
+    if reason == L.ANOTHER:
+        return (
+            f"this sample is not in cluster {label!r}: what would have to leave with it, a weight "
+            f"of {held:g}, lies elsewhere"
+        )
+    return (
+        f"this sample cannot be in cluster {label!r}: it is further from the others than their "
+        "spread allows; give the sample, label and weight that were added"
+    )
