@@ -42,6 +42,8 @@ class Arenas:
         self._scatter = bool(scatter)
         self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.columns = 0
+        self.factor = 1.0  # what weights that are kept are worth
+        self._shown = True  # whether A shows them so
         self.form = 0  # counts up when columns are made or dropped: caches made before are void
         self.A = np.zeros((L.V, 0))
         self.Q = np.zeros((0, L.Q_S, 0))
@@ -108,6 +110,11 @@ class Arenas:
         """A column of some state enters one of this, or leaves it."""
         kernel("join")(self.meta, self.A, self.Q, other.A, other.Q, column, source, sign)
 
+    def take_out(self, column: int) -> None:
+        """A cluster leaves the column of everything; its own is left to `drop`."""
+        if self.n_clusters > 1:
+            self.join(ALL, self, column, -1.0)
+
     def put(self, column: int, other: Self, source: int) -> None:
         """A column of another state takes the place of one of this."""
         self.A[:, column] = other.A[:, source]
@@ -127,6 +134,26 @@ class Arenas:
             self.A[:, :used], self.Q[:used], self.C[L.OWNER, :used] = A, Q, owner
         self.meta[L.K] = max(0, used - 1)
         self.forget_caches()
+
+    # -- fading ----------------------------------------------------------------------------
+
+    def fade(self, factor: float) -> None:
+        """Have all weights that are kept be worth them times a factor."""
+        self.factor, self._shown = factor, False
+
+    def show(self) -> None:
+        """Have readings see what weights are worth now."""
+        if not self._shown:
+            kernel("show_all", "scale")(self.meta, self.factor)
+            self._shown = True
+            if self.meta[L.WANT] & L.WANT_GAUSSIAN:
+                # Covariances divide by n - 1, which does not scale.
+                self.touch_all()
+
+    def faded(self, least: float, factor: float) -> list[int]:
+        """Columns that are worth less than the least weight, the last one first."""
+        held = self.A[L.HELD, 1 : self.n_clusters + 1]
+        return [int(i) + 1 for i in np.flatnonzero(factor < least / held)[::-1]]
 
     # -- readings --------------------------------------------------------------------------
 

@@ -52,6 +52,7 @@ class Changes:
         self._fading = np.zeros(2)
         self._names: list[Hashable] = [None, *partition.labels]
         self._saved: Any = None
+        self.entering: Integers = np.arange(len(X))  # after which changes a reading may be due
 
     def __len__(self) -> int:
         return len(self.X)

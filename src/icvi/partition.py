@@ -68,13 +68,15 @@ class Partition(Arenas):
     @property
     def n_samples(self) -> float:
         """Total weight N, the number of samples when every weight is 1; without noise."""
+        self.show()
         return float(self.A[L.N, ALL]) if self.columns else 0.0
 
     @property
     def noise_share(self) -> float:
         """Share of the total weight that carried the noise label."""
-        total = self._noise + self.n_samples
-        return self._noise / total if total > 0.0 else 0.0
+        noise = self._noise * self.factor
+        total = noise + self.n_samples
+        return noise / total if total > 0.0 else 0.0
 
     @property
     def labels(self) -> list[Hashable]:
@@ -105,6 +107,7 @@ class Partition(Arenas):
                 "no scatter matrices are kept; ask for them with Partition(scatter=True), "
                 "or track an index that needs them (NI, rCIP, rH)"
             )
+        self.show()
         k, d = self.n_clusters, self.n_features or 0
         covariances = np.zeros((k, d, d))
         rows, columns = np.tril_indices(d)
@@ -122,6 +125,7 @@ class Partition(Arenas):
         )
 
     def _row(self, row: int) -> NDArray[np.float64]:
+        self.show()
         return self.A[row, 1 : self.n_clusters + 1].copy()
 
     # -- one sample ------------------------------------------------------------------------
@@ -274,6 +278,17 @@ class Partition(Arenas):
             self.touch_all()
         self._noise *= factor
 
+    def write_anew(self, least: float) -> None:
+        """Keep weights as they are worth now; clusters that are worth less than that are gone."""
+        for column in self.faded(least, self.factor):
+            self.take_out(column)
+            self._drop(column)
+        factor, self.factor, self._shown = self.factor, 1.0, True
+        if factor != 1.0 and self.n_clusters:
+            kernel("scale")(self.meta, factor)
+            self.touch_all()
+        self._noise *= factor
+
     def combine(self, other: Partition) -> None:
         """Take in what another partition has seen: other samples of the same stream.
 
@@ -328,6 +343,12 @@ class Partition(Arenas):
     def __radd__(self, other: Any) -> Self:
         # sum() starts with 0.
         return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def serial(self, label: Hashable) -> int:
+        """A number that no other cluster has had; -1 for noise."""
+        if self._labels.find(label) == NOISE:
+            return -1
+        return self._labels.serials[self._column(label) - 1]
 
     def _column(self, label: Hashable) -> int:
         column = self._labels.find(label)

@@ -35,6 +35,7 @@ class Readings:
         """Values of all indices now."""
         if self.partition.n_clusters and self.indices:
             self.prepare()
+            self.partition.show()
             self.partition.read()
         return self._out.tolist()
 

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.chunk import Chunk
+from icvi.chunk import Changes, Chunk
 from icvi.indices import Index, select
-from icvi.inputs import as_sample, as_weight
+from icvi.inputs import as_sample, as_weight, one_label
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
 from icvi.trace import Trace
 from icvi.treatment import Treatment, Undefined
+from icvi.windows import Fading, Window
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 _NO_PROTOTYPES = (
     "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
 )
+_NO_TIME = "time is for a window or half_life that is a timedelta; leave it out"
+_OPTIONS = ("indices", "the indices' parameters", "undefined", "(window, half_life, least_weight)")
 _BLOCK = 100_000  # samples between looks at the clock and the keyboard
 
 
@@ -48,6 +52,14 @@ class Tracker:
     quantizer : Quantizer or dict, optional
         For Conn: the parameters of what finds these prototypes, ``{"rho": 0.9}`` by default.
         Of a Quantizer only the parameters are used.
+    window : int or timedelta, optional
+        Only the last samples count: so many, or those that came less than that long ago (then
+        give ``time=`` with every sample). They are kept, O(window d) numbers.
+    half_life : float or timedelta, optional
+        Old samples fade: after so many further samples, or that long, a sample counts half.
+    least_weight : float, default 1e-3
+        With a half-life: a cluster that is worth less has faded away, like one whose samples were
+        all taken back. Stale centroids would rule every index that looks at extremes.
 
     Notes
     -----
@@ -77,7 +89,12 @@ class Tracker:
         undefined: Undefined = "nan",
         bounds: Any = None,
         quantizer: Any = None,
+        window: Any = None,
+        half_life: Any = None,
+        least_weight: float = 1e-3,
     ) -> None:
+        if window is not None and half_life is not None:
+            raise ValueError("expected a window or a half_life, got both")
         self.indices = select(indices)
         self._treatment = Treatment(self.indices, undefined)
         self._names = [index.name for index in self.indices]
@@ -91,10 +108,22 @@ class Tracker:
         self._values = [EMPTY] * len(self.indices)
         self._stale = False
         self._seen = 0
+        self._window = None if window is None else Window(window)
+        self._fading = None if half_life is None else Fading(half_life, least_weight)
+        self._flow = self._fading if self._window is None else self._window
+        self._spans = (window, half_life, least_weight)
 
     # -- feeding it ------------------------------------------------------------------------
 
-    def update(self, x: Any, label: Hashable, weight: float = 1.0, *, winners: Any = None) -> None:
+    def update(
+        self,
+        x: Any,
+        label: Hashable,
+        weight: float = 1.0,
+        *,
+        winners: Any = None,
+        time: Any = None,
+    ) -> None:
         """Add one sample. Nothing is computed until it is read.
 
         Parameters
@@ -108,7 +137,15 @@ class Tracker:
         winners : tuple (winner, runner_up), optional
             For Conn: the prototypes that won, from a clusterer that has them, such as
             `FuzzySMART`; runner_up is None while there is only one prototype.
+        time : datetime or float, optional
+            When the sample came, for a window or half-life that is a timedelta; a number is
+            seconds. Times do not go back.
         """
+        if self._flow is not None:
+            self._feed_one(x, label, weight, winners, time)
+            return
+        if time is not None:
+            raise ValueError(_NO_TIME)
         if self._prototypes is not None:
             x, weight = as_sample(x, self.n_features), as_weight(weight)
             if self._partition.counts_for(label, weight):
@@ -120,7 +157,14 @@ class Tracker:
         self._stale = True
 
     def update_many(
-        self, X: Any, labels: Any, weights: Any = None, *, winners: Any = None, every: int = 1
+        self,
+        X: Any,
+        labels: Any,
+        weights: Any = None,
+        *,
+        winners: Any = None,
+        time: Any = None,
+        every: int = 1,
     ) -> Trace:
         """Add samples in order and read all indices after every one of them.
 
@@ -135,6 +179,8 @@ class Tracker:
         winners : array-like of shape (n, 2), optional
             For Conn: winner and runner-up of each sample, -1 for no runner-up, such as
             `FuzzySMART`'s ``winners_``.
+        time : sequence of length n, optional
+            When each sample came, as for `update`.
         every : int, default 1
             Read after every m-th sample only, counted over the whole stream.
 
@@ -143,33 +189,130 @@ class Tracker:
         Trace
             One row per reading.
         """
-        if not 1 <= every < math.inf or int(every) != every:
-            raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
-        every = int(every)
-        if winners is not None and self._prototypes is None:
-            raise ValueError(_NO_PROTOTYPES)
-        with Chunk(self._partition, X, weights, new=labels) as chunk:
-            start, n = self._seen, len(chunk)
-            at = np.arange(start // every + 1, (start + n) // every + 1) * every
-            rows = np.full(n, -1)
-            rows[at - start - 1] = np.arange(len(at))
-            out = np.empty((len(at), len(self._readings.indices)))
-            ks = np.empty(len(at), dtype=np.int64)
-            events = None if self._prototypes is None else self._prototypes.events(chunk, winners)
-            with progress("icvi", n) as advance:
-                for first in range(0, n, _BLOCK):
-                    part = slice(first, min(first + _BLOCK, n))
-                    self._stale = True
-                    if events is not None:
-                        events.run(part)
-                    chunk.run(self._readings.prepare, part, rows[part], out, ks)
-                    self._seen += part.stop - first
-                    advance(part.stop - first)
-        out[ks == 0] = EMPTY
-        if events is not None:
-            out = np.concatenate([out, events.values[at - start - 1]], axis=1)
-            out = out[:, self._places]
-        return Trace(self._treatment, out, ks, at, chunk.labels[at - start - 1])
+        chunk = Chunk(self._partition, X, weights, new=labels)
+        if self._flow is None and time is not None:
+            raise ValueError(_NO_TIME)
+        changes = chunk if self._flow is None else self._flow.slide(chunk, time)
+        return self._feed(changes, chunk.labels, winners, every)
+
+    def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+        """Take back one sample that was added with this label; see `Partition.remove`.
+
+        With a window the sample must be in it, and the newest that fits leaves. With a half-life
+        ``weight`` is what the sample is worth now.
+        """
+        self._living()
+        if self._window is None:
+            self._partition.remove(x, label, weight)
+        else:
+            at = self._window.locate(self._partition, x, label, weight)
+            self._partition.remove(x, label, weight)
+            self._window.forget(at)
+        self._stale = True
+
+    def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
+        """Have one sample go from a cluster to another; see `Partition.relabel`."""
+        self._living()
+        if self._window is None:
+            self._partition.relabel(x, old, new, weight)
+        else:
+            at = self._window.locate(self._partition, x, old, weight)
+            self._partition.relabel(x, old, new, weight)
+            self._window.relabel(at, self._partition.serial(new))
+        self._stale = True
+
+    def remove_many(self, X: Any, labels: Any, weights: Any = None, *, every: int = 1) -> Trace:
+        """Take back samples, with readings after each: all of them or, when one is refused, none.
+
+        Parameters
+        ----------
+        X, labels, weights
+            As they were added.
+        every : int, default 1
+            Read after every m-th change only, counted over the whole stream.
+        """
+        self._living(one_by_one=True)
+        chunk = Chunk(self._partition, X, weights, old=labels)
+        return self._feed(chunk, chunk.labels, None, every)
+
+    def relabel_many(
+        self, X: Any, old: Any, new: Any, weights: Any = None, *, every: int = 1
+    ) -> Trace:
+        """Have samples change clusters, with readings after each: all of them or none.
+
+        Parameters
+        ----------
+        X, old, weights
+            As they were added.
+        new : sequence of length n
+            The clusters that they belong to.
+        every : int, default 1
+            Read after every m-th change only, counted over the whole stream.
+        """
+        self._living(one_by_one=True)
+        chunk = Chunk(self._partition, X, weights, old=old, new=new)
+        return self._feed(chunk, chunk.labels, None, every)
+
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Make two clusters one, which keeps the label ``into``."""
+        self._living()
+        serials = [self._partition.serial(label) for label in (into, source)]
+        self._partition.merge_clusters(into, source)
+        if self._window is not None:
+            self._window.merge(*serials)
+        self._stale = True
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        self._living()
+        self._partition.decay(factor)
+        if self._window is not None:
+            self._window.scale(factor)
+        self._stale = True
+
+    # -- combining -------------------------------------------------------------------------
+
+    def combine(self, other: Tracker) -> None:
+        """Take in what another tracker has seen: other samples of the same stream.
+
+        The result is that of one tracker that saw all samples, to rounding, in whatever order
+        trackers are combined. Labels match by value.
+
+        Parameters
+        ----------
+        other : Tracker
+            With the same indices, options and features; it stays as it is.
+        """
+        if not isinstance(other, Tracker):
+            raise TypeError(f"expected a Tracker, got {type(other).__name__}")
+        for name, ours, theirs in zip(_OPTIONS, self._options(), other._options()):
+            if ours != theirs:
+                raise ValueError(
+                    f"cannot combine: {name} is {ours!r} here and {theirs!r} in the other"
+                )
+        if self._flow is not None:
+            raise ValueError(
+                "cannot combine trackers with a window or a half-life: which of their samples are "
+                "the last ones, and how old each is, depends on how the streams interleave"
+            )
+        self._partition.combine(other._partition)
+        self._seen += other._seen
+        self._stale = True
+
+    def copy(self) -> Self:
+        """A tracker of its own with the same content."""
+        return copy.deepcopy(self)
+
+    def __add__(self, other: Tracker) -> Self:
+        if not isinstance(other, Tracker):
+            return NotImplemented
+        both = self.copy()
+        both.combine(other.copy() if other is self else other)
+        return both
+
+    def __radd__(self, other: Any) -> Self:
+        # sum() starts with 0.
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
 
     # -- reading it ------------------------------------------------------------------------
 
@@ -247,6 +390,69 @@ class Tracker:
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _feed_one(
+        self, x: Any, label: Hashable, weight: float, winners: Any, time: Any
+    ) -> None:
+        """Add one sample to a stream that forgets."""
+        assert self._flow is not None
+        x, weight = as_sample(x, self.n_features), as_weight(weight)
+        chunk = Chunk(self._partition, x[None], [weight], new=one_label(label))
+        changes = self._flow.slide(chunk, time)
+        with changes:
+            changes.run()
+        self._seen += 1
+        self._stale = True
+
+    def _feed(self, changes: Changes, labels: NDArray[Any], winners: Any, every: int) -> Trace:
+        """Make changes, with readings after every m-th."""
+        if not 1 <= every < math.inf or int(every) != every:
+            raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
+        if winners is not None and self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
+        every, start, entering = int(every), self._seen, changes.entering
+        at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
+        rows = np.full(len(changes), -1)
+        rows[entering[at - start - 1]] = np.arange(len(at))
+        out = np.empty((len(at), len(self._readings.indices)))
+        ks = np.empty(len(at), dtype=np.int64)
+        events = None if self._prototypes is None else self._prototypes.events(changes, winners)
+        with changes, progress("icvi", len(entering)) as advance:
+            for first in range(0, len(changes), _BLOCK):
+                part = slice(first, min(first + _BLOCK, len(changes)))
+                self._stale = True
+                if events is not None:
+                    events.run(part)
+                try:
+                    changes.run(self._readings.prepare, part, rows[part], out, ks)
+                except ValueError:  # refused as a whole
+                    self._seen = start
+                    raise
+                done = int(np.searchsorted(entering, part.stop))
+                advance(start + done - self._seen)
+                self._seen = start + done
+        out[ks == 0] = EMPTY
+        if events is not None:
+            out = np.concatenate([out, events.values[at - start - 1]], axis=1)
+            out = out[:, self._places]
+        return Trace(self._treatment, out, ks, at, labels[at - start - 1])
+
+    def _living(self, one_by_one: bool = False) -> None:
+        """Be ready for changes of what is there."""
+        if self._prototypes is not None:
+            raise NotImplementedError("Conn")
+        if one_by_one and self._window is not None:
+            raise ValueError("with a window samples are taken back or moved one by one")
+        if self._fading is not None:
+            self._fading.settle(self._partition)
+
+    def _options(self) -> tuple[Any, ...]:
+        return (
+            self._names,
+            [index.parameters for index in self.indices],
+            self._treatment.undefined,
+            self._spans,
+        )
+
     def _position(self, name: str | Index) -> int:
         name = name.name if isinstance(name, Index) else name
         try:
@@ -262,6 +468,8 @@ class Tracker:
                 if self._prototypes is not None:
                     found = [*self._values, *self._prototypes.values()]
                     self._values = [found[place] for place in self._places]
+            else:
+                self._values = [EMPTY] * len(self.indices)
             self._stale = False
         return self._values
 

@@ -18,13 +18,16 @@ _ORDINARY = 2.0**20
 
 
 @kernel
-def whether_in(A, Q, J, X, r, w, d, scatter):
+def whether_in(A, Q, J, X, r, w, d, scatter, sure):
     """Whether sample X[r] with weight w may be in cluster J: DONE, VANISHED or a reason why not.
 
-    Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2.
+    Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2. Whoever has kept
+    the samples is sure.
     """
     n = A[L.HELD, J]
     rest = (n - w) + A[L.HELD + 1, J]
+    if sure:
+        return L.DONE if rest > 0.0 else L.VANISHED
     if rest < -_SAME * w:
         return L.TOO_MUCH
     alone = rest <= _SAME * w
@@ -69,7 +72,7 @@ def change(A, Q, C, meta, X, r, I, J, w):
     d, scatter = meta[L.D], meta[L.SCATTER] == 1
     ended = L.DONE
     if I > 0:
-        ended = whether_in(A, Q, I, X, r, w, d, scatter)
+        ended = whether_in(A, Q, I, X, r, w, d, scatter, meta[L.REFILL] == 1)
         if ended != L.DONE and ended != L.VANISHED:
             return ended
     if meta[L.K] < J:

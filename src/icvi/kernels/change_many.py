@@ -64,7 +64,7 @@ def change_many(
                 return r, L.FADED
             source, target = sources[r], targets[r]
             I, J = place[0, source], place[0, target]
-            if source > 0 and I == 0:
+            if source > 0 and I == 0 and meta[L.REFILL] == 0:
                 return r, L.UNKNOWN
             if target > 0 and J == 0:
                 J = meta[L.K] + 1

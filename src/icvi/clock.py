@@ -1,0 +1,109 @@
+"""When samples came: counted, or by the time that the caller gives."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SECOND = 1_000_000_000  # ticks are nanoseconds
+
+
+class Clock:
+    """Ticks of samples: 1, 2, 3, ... or nanoseconds of their times, which never go back.
+
+    Parameters
+    ----------
+    span : int, float or timedelta
+        A number of samples, or a time; it decides what is counted.
+    name : str
+        What to call the span in messages.
+    """
+
+    def __init__(self, span: Any, name: str) -> None:
+        self.name = name
+        self.timed = isinstance(span, (timedelta, np.timedelta64))
+        self.now = 0
+        self._started = False
+        self.span = _as_span(span, name)
+
+    def ticks(self, time: Any, n: int) -> NDArray[np.int64]:
+        """When the next n samples come; the clock goes on when `advance` says so."""
+        if not self.timed:
+            if time is not None:
+                raise ValueError(
+                    f"{self.name}={self.span:g} counts samples; give it as a timedelta to use time="
+                )
+            return self.now + np.arange(1, n + 1)
+        if time is None:
+            raise ValueError(f"{self.name} is a time: give time= with every sample")
+        ticks = _as_ticks(time, n)
+        before = np.concatenate([ticks[:1] if not self._started else [self.now], ticks[:-1]])
+        back = np.flatnonzero(ticks < before)
+        if back.size:
+            raise ValueError(
+                f"expected times that do not go back, got {_shown(time, int(back[0]))} "
+                f"after a later one (sample {back[0]})"
+            )
+        return ticks
+
+    def advance(self, tick: int) -> None:
+        """It is that late now."""
+        self.now, self._started = int(tick), True
+
+
+def _as_span(span: Any, name: str) -> float:
+    if isinstance(span, (timedelta, np.timedelta64)):
+        ticks = np.timedelta64(span).astype("timedelta64[ns]").astype(np.int64)
+        if ticks <= 0:
+            raise ValueError(f"expected a {name} above zero, got {span!r}")
+        return int(ticks)
+    if isinstance(span, (bool, str)) or not isinstance(span, (int, float, np.number)):
+        raise TypeError(
+            f"expected {name} as a number of samples or a timedelta, got {type(span).__name__}"
+        )
+    if not 0 < span < np.inf:
+        raise ValueError(f"expected a {name} above zero, got {span!r}")
+    return span.item() if isinstance(span, np.number) else span
+
+
+def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
+    """Times as nanoseconds: dates and times, or seconds as numbers."""
+    array = np.atleast_1d(np.asarray(time))
+    if array.dtype.kind == "O" and all(isinstance(moment, date) for moment in array.tolist()):
+        array = np.array([_naive(moment) for moment in array.tolist()], dtype="datetime64[ns]")
+    if array.shape != (n,):
+        raise ValueError(f"expected {n} times, one per sample, got shape {array.shape}")
+    if array.dtype.kind == "M":
+        missing = np.isnat(array)
+        ticks = array.astype("datetime64[ns]").astype(np.int64)
+    elif array.dtype.kind in "iuf":
+        missing = ~(np.abs(array.astype(np.float64)) < 9e9)
+        seconds = np.where(missing, 0, array)
+        whole = np.floor(seconds)
+        ticks = whole.astype(np.int64) * _SECOND
+        ticks += np.rint((seconds - whole) * _SECOND).astype(np.int64)
+    else:
+        raise TypeError(
+            f"expected times as datetimes or numbers of seconds, got dtype {array.dtype}"
+        )
+    if missing.any():
+        where = int(np.argmax(missing))
+        raise ValueError(f"expected a time for every sample, got {array[where]} at {where}")
+    return ticks
+
+
+def _naive(moment: date) -> date:
+    """Times with a zone as UTC without one, which numpy understands."""
+    offset = moment.utcoffset() if isinstance(moment, datetime) else None
+    if offset is None:
+        return moment
+    assert isinstance(moment, datetime)
+    return (moment - offset).replace(tzinfo=None)
+
+
+def _shown(time: Any, position: int) -> Any:
+    array = np.atleast_1d(np.asarray(time))
+    return array[position] if position < len(array) else time

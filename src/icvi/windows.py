@@ -1,0 +1,328 @@
+"""Streams that forget: the last samples only, or old samples fading away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icvi.arenas import ALL, Plan
+from icvi.chunk import Changes, Chunk, Floats, Integers, no_readings
+from icvi.clock import Clock
+from icvi.inputs import as_sample
+from icvi.kernels import layout as L
+
+if TYPE_CHECKING:
+    from icvi.partition import Partition
+
+_SMALLEST = 64  # samples that there is room for at first
+_LONGEST = 300.0  # half-lives between two moments at which weights are written anew
+
+
+class Window:
+    """The last samples of a stream: a number of them, or those of the last time span.
+
+    Parameters
+    ----------
+    span : int or timedelta
+        How many samples, or how long a sample stays.
+    """
+
+    def __init__(self, span: Any) -> None:
+        self.clock = Clock(span, "window")
+        if not self.clock.timed and self.clock.span != int(self.clock.span):
+            raise ValueError(f"expected window as a whole number of samples, got {span!r}")
+        self._start, self._stop = 0, 0
+        self._X = np.empty((0, 0))
+        self._weights = np.empty(0)
+        self._serials = np.empty(0, dtype=np.int64)  # of the clusters; 0 is none, -1 noise
+        self._ticks = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self._stop - self._start
+
+    def slide(self, chunk: Chunk, time: Any) -> Slide:
+        """The changes that new samples bring: old ones leave before each of them enters."""
+        return Slide(self, chunk, self.clock.ticks(time, len(chunk)))
+
+    # -- what it holds ---------------------------------------------------------------------
+
+    def held(self, first: int, last: int) -> tuple[Floats, Floats, Integers, Integers]:
+        """Samples, weights, serials and ticks of those that are there, by age."""
+        part = slice(self._start + first, self._start + last)
+        return self._X[part], self._weights[part], self._serials[part], self._ticks[part]
+
+    def push(self, X: Floats, weights: Floats, serials: Integers, ticks: Integers) -> None:
+        """Take in the newest samples."""
+        n = len(X)
+        if self._stop + n > len(self._X):
+            self._make_room(n, X.shape[1])
+        part = slice(self._stop, self._stop + n)
+        self._X[part], self._weights[part] = X, weights
+        self._serials[part], self._ticks[part] = serials, ticks
+        self._stop += n
+
+    def pop(self, n: int) -> None:
+        """Let go of the oldest samples."""
+        self._start += n
+        if self._start == self._stop:
+            self._start = self._stop = 0
+
+    def _make_room(self, n: int, d: int) -> None:
+        """Move the content to the front, of larger arrays where they are more than half full."""
+        held, size = len(self), len(self._X)
+        if 2 * (held + n) > size:
+            size = max(_SMALLEST, 2 * (held + n))
+        X = np.empty((size, d))
+        if held:
+            X[:held] = self._X[self._start : self._stop]
+        self._X = X
+        for name in ("_weights", "_serials", "_ticks"):
+            old = getattr(self, name)
+            new = np.empty(size, dtype=old.dtype)
+            new[:held] = old[self._start : self._stop]
+            setattr(self, name, new)
+        self._start, self._stop = 0, held
+
+    # -- what happens to clusters ----------------------------------------------------------
+
+    def locate(self, partition: Partition, x: Any, label: Hashable, weight: float) -> int:
+        """Where the newest sample is that is x, with this label and weight."""
+        X, weights, serials, _ = self.held(0, len(self))
+        serial = partition.serial(label)
+        x = as_sample(x, partition.n_features)
+        found = np.flatnonzero((serials == serial) & (weights == weight) & (x == X).all(axis=1))
+        if found.size == 0:
+            raise ValueError(
+                f"the window has no such sample with label {label!r} and weight {weight:g}; "
+                "it may have left already"
+            )
+        return int(found[-1])
+
+    def relabel(self, at: int, serial: int) -> None:
+        """Have one sample belong to another cluster."""
+        self._serials[self._start + at] = serial
+
+    def forget(self, at: int) -> None:
+        """Let one sample count no more; its place stays."""
+        self._serials[self._start + at] = 0
+        self._weights[self._start + at] = 0.0
+
+    def merge(self, into: int, source: int) -> None:
+        """Have the samples of one cluster belong to another."""
+        serials = self._serials[self._start : self._stop]
+        serials[serials == source] = into
+
+    def scale(self, factor: float) -> None:
+        """Multiply all weights."""
+        self._weights[self._start : self._stop] *= factor
+
+
+class Slide(Changes):
+    """New samples enter a window and old ones leave it, one after the other."""
+
+    def __init__(self, window: Window, chunk: Chunk, ticks: Integers) -> None:
+        n, held = len(chunk), len(window)
+        self.chunk, self._window, self._ticks, self._held = chunk, window, ticks, held
+        gone = self._gone(ticks)
+        entering = np.arange(n) + gone
+        enters = np.zeros(n + gone[-1], dtype=bool)
+        enters[entering] = True
+        self._enters = enters
+        # Samples by age: those of the window that leave, then the new ones.
+        old = min(len(enters) - n, held)
+        X, weights, serials, _ = window.held(0, old)
+        pick = np.empty(len(enters), dtype=np.int64)
+        pick[enters] = old + np.arange(n)
+        pick[~enters] = np.arange(len(enters) - n)
+        late = pick >= held  # new samples that leave again before the last one enters
+        pick[~enters & late] += old - held
+        super().__init__(
+            chunk.partition,
+            np.concatenate([X, chunk.X])[pick] if old else chunk.X[pick],
+            np.concatenate([weights, chunk.weights])[pick],
+        )
+        self._names = [None, *chunk.names]
+        self._known = np.array(self._labels.serials, dtype=np.int64)
+        numbers = np.concatenate([self._numbers(serials), chunk.targets])[pick]
+        noise = np.concatenate([serials == -1, chunk.noise])[pick]
+        self.targets, self.sources = np.where(enters, numbers, 0), np.where(enters, 0, numbers)
+        self.noise = np.where(enters, noise, -noise)
+        self.entering = entering
+        self._done = 0
+
+    def _gone(self, ticks: Integers) -> Integers:
+        """How many samples, of the window and the new ones, have left when each new one comes."""
+        clock, held = self._window.clock, self._held
+        if not clock.timed:
+            return np.maximum(0, held + np.arange(1, len(ticks) + 1) - int(clock.span))
+        times = np.concatenate([self._window.held(0, held)[3], ticks])
+        return np.searchsorted(times, ticks - int(clock.span), side="right").astype(np.int64)
+
+    def _numbers(self, serials: Integers) -> Integers:
+        """Numbers of the clusters that samples of the window are in."""
+        return np.where(serials > 0, np.searchsorted(self._known, serials) + 1, 0)
+
+    @property
+    def _labels(self) -> Any:
+        return self.chunk.partition._labels
+
+    def __enter__(self) -> Slide:
+        super().__enter__()
+        self._living = True
+        self._place[:, self.partition.n_clusters + 1 :] = 0
+        self.partition.meta[L.REFILL] = 1
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        super().__exit__()
+        self.partition.meta[L.REFILL] = 0
+        entered = int(self._enters[: self._done].sum())
+        if entered == 0 and self._done == 0:
+            return
+        columns = self._place[0, self.chunk.targets[:entered]]
+        serials = np.array([0, *self._labels.serials])[columns]
+        serials[self.chunk.noise[:entered] > 0] = -1
+        new = slice(entered)
+        self._window.push(self.chunk.X[new], self.chunk.weights[new], serials, self._ticks[new])
+        self._window.pop(self._done - entered)
+        if entered:
+            self._window.clock.advance(int(self._ticks[entered - 1]))
+
+    def run(
+        self,
+        prepare: Callable[[], Plan] = no_readings,
+        part: slice = slice(None),
+        rows: Integers | None = None,
+        out: Floats = np.empty((0, 0)),  # noqa: B008
+        ks: Integers = np.empty(0, dtype=np.int64),  # noqa: B008
+    ) -> None:
+        """Make a part of the changes."""
+        super().run(prepare, part, rows, out, ks)
+        self._done = part.indices(len(self))[1]
+
+    def _save(self) -> None:
+        """Nothing is refused, so nothing is undone: all that leaves has entered before."""
+
+    def _mend(self, r: int, ended: int) -> None:
+        if ended != L.WORN:
+            super()._mend(r, ended)
+            return
+        for number in (int(self.sources[r]), ALL):
+            self._refill(int(self._place[0, number]), number, r)
+        self.partition.forget_caches()
+
+    def _refill(self, column: int, number: int, r: int) -> None:
+        """Sum a column again from the samples that are there after change r."""
+        from icvi.partition import Partition
+
+        p, entered = self.partition, int(self._enters[: r + 1].sum())
+        left = r + 1 - entered
+        X, weights, serials, _ = self._window.held(min(left, self._held), self._held)
+        new = slice(max(0, left - self._held), entered)
+        numbers = np.concatenate([self._numbers(serials), self.chunk.targets[new]])
+        own = numbers == number if number else numbers > 0
+        X = (np.concatenate([X, self.chunk.X[new]]) if len(X) else self.chunk.X[new])[own]
+        weights = np.concatenate([weights, self.chunk.weights[new]])[own]
+        fresh = Partition(scatter=p._scatter)
+        fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
+        p.put(column, fresh, 1)
+
+
+class Fading:
+    """Weights that halve again and again: every so many samples, or every so long.
+
+    Parameters
+    ----------
+    half_life : float or timedelta
+        After how many samples, or how long, a sample counts half.
+    least : float
+        A cluster with less weight than that has faded away.
+
+    Notes
+    -----
+    Nothing is multiplied as time goes by. Weights are kept as of some moment, the origin; what
+    enters later enters with a larger weight instead. Before the numbers get out of hand they are
+    written anew.
+    """
+
+    def __init__(self, half_life: Any, least: float) -> None:
+        self.clock = Clock(half_life, "half_life")
+        if not 0.0 < least < 1.0:
+            raise ValueError(f"expected a least weight between 0 and 1, got {least!r}")
+        self.least = float(least)
+        self._origin: int | None = None
+
+    def slide(self, chunk: Chunk, time: Any) -> Fade:
+        """The changes that new samples bring."""
+        return Fade(self, chunk, self.clock.ticks(time, len(chunk)))
+
+    def worth(self, ticks: Integers) -> Floats:
+        """What kept weights are worth at these moments."""
+        return np.exp2((self._origin - ticks) / self.clock.span)
+
+    def reach(self, p: Partition, tick: int) -> int:
+        """Have numbers stay in range from this moment on, until a later one that is returned."""
+        if self._origin is None:
+            self._origin = tick
+        if (tick - self._origin) / self.clock.span > _LONGEST:
+            p.factor = float(self.worth(np.array([tick]))[0])
+            self.settle(p, tick)
+        return self._origin + int(_LONGEST * self.clock.span)
+
+    def settle(self, p: Partition, tick: int | None = None) -> None:
+        """Write weights anew, as they are now."""
+        p.write_anew(self.least)
+        if self._origin is not None:
+            self._origin = self.clock.now if tick is None else tick
+
+
+class Fade(Changes):
+    """New samples enter while those before fade."""
+
+    def __init__(self, fading: Fading, chunk: Chunk, ticks: Integers) -> None:
+        super().__init__(chunk.partition, chunk.X, chunk.weights.copy())
+        self.targets, self.noise, self._names = chunk.targets, chunk.noise, [None, *chunk.names]
+        self.factors = np.ones(len(chunk))
+        self.chunk, self._source, self._ticks = chunk, fading, ticks
+
+    def run(
+        self,
+        prepare: Callable[[], Plan] = no_readings,
+        part: slice = slice(None),
+        rows: Integers | None = None,
+        out: Floats = np.empty((0, 0)),  # noqa: B008
+        ks: Integers = np.empty(0, dtype=np.int64),  # noqa: B008
+    ) -> None:
+        """Make a part of the changes."""
+        start, stop, _ = part.indices(len(self))
+        rows = np.full(stop - start, -1) if rows is None else rows
+        first = start
+        while first < stop:
+            until = self._source.reach(self.partition, int(self._ticks[first]))
+            last = int(np.searchsorted(self._ticks[:stop], until, side="right"))
+            span = slice(first, max(first + 1, last))
+            self.factors[span] = self._source.worth(self._ticks[span])
+            self.weights[span] = self.chunk.weights[span] / self.factors[span]
+            self._fading[:] = self._source.least, self._threshold()
+            super().run(prepare, span, rows[first - start : span.stop - start], out, ks)
+            self.partition.fade(float(self.factors[span.stop - 1]))
+            self._source.clock.advance(int(self._ticks[span.stop - 1]))
+            first = span.stop
+
+    def _save(self) -> None:
+        """Nothing leaves, so nothing is refused."""
+
+    def _threshold(self) -> float:
+        """The factor below which some cluster has faded away."""
+        held = self.partition.A[L.HELD, 1 : self.partition.n_clusters + 1]
+        return float(np.max(self._source.least / held, initial=0.0))
+
+    def _mend(self, r: int, ended: int) -> None:
+        assert ended == L.FADED
+        self._name_columns()
+        for column in self.partition.faded(self._source.least, float(self.factors[r])):
+            self.partition.take_out(column)
+            self._drop(column)
+        self._fading[1] = self._threshold()
