@@ -49,6 +49,12 @@ class Clock:
             )
         return ticks
 
+    def tick(self, time: Any) -> int:
+        """When the next sample comes."""
+        if self.timed or time is not None:
+            return int(self.ticks(time, 1)[0])
+        return self.now + 1
+
     def advance(self, tick: int) -> None:
         """It is that late now."""
         self.now, self._started = int(tick), True

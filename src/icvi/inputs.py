@@ -141,10 +141,3 @@ def _not_finite(array: NDArray[np.float64]) -> str:
     if np.isfinite(value):
         return f"expected entries up to {LARGEST:g} in size, got {value:g} at {where}; rescale"
     return f"expected finite numbers, neither NaN nor infinity, got {value} at {where}"
-
-
-def one_label(label: Any) -> NDArray[Any]:
-    """One label, whatever it is, as an array of labels."""
-    array = np.empty(1, dtype=object)
-    array[0] = label
-    return array

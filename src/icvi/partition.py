@@ -210,37 +210,89 @@ class Partition(Arenas):
 
     def _move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
         """Take a sample out of a cluster; it enters the one in ``new``, if any."""
-        x, weight = as_sample(x, self.n_features), as_weight(weight)
-        source = self._labels.find(old)
-        target = self._labels.find(new[0]) if new else NOISE
-        if source > len(self._labels):
-            raise ValueError(unknown_label(plain(old), self.labels))
+        if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
+            x = as_sample(x, self.n_features)
+        elif not x.flags.c_contiguous:
+            x = np.ascontiguousarray(x)
+        if weight.__class__ is not float or weight != 1.0:
+            weight = as_weight(weight)
+        try:
+            source = self._known[old]
+            target = self._known[new[0]] if new else NOISE
+        except (KeyError, TypeError):
+            source, target = self._labels.find(old), self._labels.find(new[0]) if new else NOISE
+            if source > len(self._labels):
+                raise ValueError(unknown_label(plain(old), self.labels)) from None
         if weight == 0.0 or (new and source == target):
-            return
-        if source == NOISE:
-            self._take_noise(weight)
-        if source == NOISE or target > len(self._labels):
+            as_sample(x)
+        elif source == NOISE:
+            self._leave_noise(x, new, target, weight)
+        else:
+            self._leave_cluster(x, old, source, new, target, weight)
+
+    def _leave_cluster(
+        self,
+        x: Any,
+        old: Hashable,
+        source: int,
+        new: tuple[Hashable] | None,
+        target: int,
+        weight: float,
+    ) -> None:
+        founds = target > len(self._labels)
+        if founds:
             self.reserve(target, x.size)
-        if source != NOISE or target != NOISE:
-            ended = kernel("change_one")(self.meta, x, source, target, weight, LARGEST)
-            if ended not in (L.DONE, L.VANISHED):
-                raise ValueError(refusal(ended, plain(old), weight, self))
-            if new and target > len(self._labels):
-                self._labels.remember([plain(new[0])])
-            if ended == L.VANISHED:
-                self._drop(source)
+        ended = kernel("change_one")(self.meta, x, source, target, weight, LARGEST)
+        if ended == L.NOT_FINITE:
+            as_sample(x)  # says what is wrong
+        elif ended not in (L.DONE, L.VANISHED):
+            raise ValueError(refusal(ended, plain(old), weight, self))
+        if new and founds:
+            self._labels.remember([plain(new[0])])
+        if ended == L.VANISHED:
+            self._drop(source)
         if new and target == NOISE:
             self._noise += weight
 
-    def _take_noise(self, weight: float) -> None:
+    def _leave_noise(
+        self, x: Any, new: tuple[Hashable] | None, target: int, weight: float
+    ) -> None:
+        as_sample(x)
         if weight > self._noise * (1.0 + 1e-9):
             raise ValueError(no_such_noise(weight, self._noise))
         self._noise = max(0.0, self._noise - weight)
+        if new:
+            self.add(x, new[0], weight)
 
     def _drop(self, column: int) -> None:
         """Take out a column that is empty, and its label."""
         self._labels.drop(column)
         self.drop(column)
+
+    def check_label(self, label: Hashable) -> int:
+        """Serial of a label's cluster: -1 for noise, 0 for one that is not there yet."""
+        column = self._labels.find(label)
+        if column == NOISE:
+            return -1
+        return self._labels.serials[column - 1] if column <= len(self._labels) else 0
+
+    def leave(self, column: int, x: NDArray[np.float64], weight: float) -> list[int]:
+        """A sample that was kept leaves a column; which columns should be summed again."""
+        self.meta[L.REFILL] = 1
+        ended = kernel("change_one")(self.meta, x, column, NOISE, weight, LARGEST)
+        self.meta[L.REFILL] = 0
+        if ended == L.VANISHED:
+            self._drop(column)
+        return [column, ALL] if ended == L.WORN else []
+
+    def sum_again(
+        self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]
+    ) -> None:
+        """Have a column hold exactly these samples."""
+        fresh = Partition(scatter=self._scatter)
+        fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
+        self.put(column, fresh, 1)
+        self.forget_caches()
 
     # -- many samples ----------------------------------------------------------------------
 

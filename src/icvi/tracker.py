@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icvi.chunk import Changes, Chunk
 from icvi.indices import Index, select
-from icvi.inputs import as_sample, as_weight, one_label
+from icvi.inputs import as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
@@ -395,11 +395,10 @@ class Tracker:
     ) -> None:
         """Add one sample to a stream that forgets."""
         assert self._flow is not None
+        if winners is not None and self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
         x, weight = as_sample(x, self.n_features), as_weight(weight)
-        chunk = Chunk(self._partition, x[None], [weight], new=one_label(label))
-        changes = self._flow.slide(chunk, time)
-        with changes:
-            changes.run()
+        self._flow.enter(self._partition, x, label, weight, time)
         self._seen += 1
         self._stale = True
 

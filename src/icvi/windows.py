@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,45 @@ class Window:
     def slide(self, chunk: Chunk, time: Any) -> Slide:
         """The changes that new samples bring: old ones leave before each of them enters."""
         return Slide(self, chunk, self.clock.ticks(time, len(chunk)))
+
+    def enter(self, p: Partition, x: Floats, label: Hashable, weight: float, time: Any) -> None:
+        """One sample comes, checked before, and those that are too old leave first."""
+        tick = self.clock.tick(time)
+        serial = p.check_label(label)
+        self._make_way(p, tick)
+        p.add(x, label, weight)
+        if serial == 0 and weight > 0.0:
+            serial = p._labels.serials[-1]
+        self.clock.advance(tick)
+        if self._stop == len(self._X):
+            self._make_room(1, x.size)
+        at, self._stop = self._stop, self._stop + 1
+        self._X[at], self._weights[at] = x, weight
+        self._serials[at], self._ticks[at] = serial if weight > 0.0 else 0, tick
+
+    def _make_way(self, p: Partition, tick: int) -> None:
+        """Have samples leave that are too old at this moment, before a new one comes."""
+        span = int(self.clock.span)
+        while self._start < self._stop and (
+            self._ticks[self._start] <= tick - span
+            if self.clock.timed
+            else len(self) >= span
+        ):
+            at = self._start
+            self.pop(1)
+            serial, weight = int(self._serials[at]), float(self._weights[at])
+            if serial == -1:
+                p._noise = max(0.0, p._noise - weight)
+            elif serial:
+                worn = p.leave(bisect_left(p._labels.serials, serial) + 1, self._X[at], weight)
+                for column in worn:
+                    self._refill(p, column)
+
+    def _refill(self, p: Partition, column: int) -> None:
+        """Sum a column again from the samples that are there."""
+        X, weights, serials, _ = self.held(0, len(self))
+        own = serials == p._labels.serials[column - 1] if column else serials > 0
+        p.sum_again(column, X[own], weights[own])
 
     # -- what it holds ---------------------------------------------------------------------
 
@@ -211,12 +251,9 @@ class Slide(Changes):
             return
         for number in (int(self.sources[r]), ALL):
             self._refill(int(self._place[0, number]), number, r)
-        self.partition.forget_caches()
 
     def _refill(self, column: int, number: int, r: int) -> None:
         """Sum a column again from the samples that are there after change r."""
-        from icvi.partition import Partition
-
         p, entered = self.partition, int(self._enters[: r + 1].sum())
         left = r + 1 - entered
         X, weights, serials, _ = self._window.held(min(left, self._held), self._held)
@@ -225,9 +262,7 @@ class Slide(Changes):
         own = numbers == number if number else numbers > 0
         X = (np.concatenate([X, self.chunk.X[new]]) if len(X) else self.chunk.X[new])[own]
         weights = np.concatenate([weights, self.chunk.weights[new]])[own]
-        fresh = Partition(scatter=p._scatter)
-        fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
-        p.put(column, fresh, 1)
+        p.sum_again(column, X, weights)
 
 
 class Fading:
@@ -253,10 +288,36 @@ class Fading:
             raise ValueError(f"expected a least weight between 0 and 1, got {least!r}")
         self.least = float(least)
         self._origin: int | None = None
+        self._threshold = 0.0  # the factor below which some cluster may have faded away
 
     def slide(self, chunk: Chunk, time: Any) -> Fade:
         """The changes that new samples bring."""
         return Fade(self, chunk, self.clock.ticks(time, len(chunk)))
+
+    def enter(self, p: Partition, x: Floats, label: Hashable, weight: float, time: Any) -> None:
+        """One sample comes, checked before, and clusters leave that have faded away."""
+        tick = self.clock.tick(time)
+        p.check_label(label)
+        self.reach(p, tick)
+        assert self._origin is not None
+        factor = 2.0 ** ((self._origin - tick) / self.clock.span)
+        if factor < self._threshold:
+            for column in p.faded(self.least, factor):
+                p.take_out(column)
+                p._drop(column)
+            self.measure(p)
+        k = p.n_clusters
+        p.add(x, label, weight / factor)
+        if p.n_clusters > k:
+            self._threshold = max(self._threshold, self.least * factor / weight)
+        p.fade(factor)
+        self.clock.advance(tick)
+
+    def measure(self, p: Partition) -> float:
+        """Find the factor below which some cluster has faded away."""
+        held = p.A[L.HELD, 1 : p.n_clusters + 1]
+        self._threshold = float(np.max(self.least / held, initial=0.0))
+        return self._threshold
 
     def worth(self, ticks: Integers) -> Floats:
         """What kept weights are worth at these moments."""
@@ -274,6 +335,7 @@ class Fading:
     def settle(self, p: Partition, tick: int | None = None) -> None:
         """Write weights anew, as they are now."""
         p.write_anew(self.least)
+        self.measure(p)
         if self._origin is not None:
             self._origin = self.clock.now if tick is None else tick
 
@@ -305,19 +367,15 @@ class Fade(Changes):
             span = slice(first, max(first + 1, last))
             self.factors[span] = self._source.worth(self._ticks[span])
             self.weights[span] = self.chunk.weights[span] / self.factors[span]
-            self._fading[:] = self._source.least, self._threshold()
+            self._fading[:] = self._source.least, self._source.measure(self.partition)
             super().run(prepare, span, rows[first - start : span.stop - start], out, ks)
             self.partition.fade(float(self.factors[span.stop - 1]))
+            self._source.measure(self.partition)
             self._source.clock.advance(int(self._ticks[span.stop - 1]))
             first = span.stop
 
     def _save(self) -> None:
         """Nothing leaves, so nothing is refused."""
-
-    def _threshold(self) -> float:
-        """The factor below which some cluster has faded away."""
-        held = self.partition.A[L.HELD, 1 : self.partition.n_clusters + 1]
-        return float(np.max(self._source.least / held, initial=0.0))
 
     def _mend(self, r: int, ended: int) -> None:
         assert ended == L.FADED
@@ -325,4 +383,4 @@ class Fade(Changes):
         for column in self.partition.faded(self._source.least, float(self.factors[r])):
             self.partition.take_out(column)
             self._drop(column)
-        self._fading[1] = self._threshold()
+        self._fading[1] = self._source.measure(self.partition)
