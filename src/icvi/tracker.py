@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
-from icvi.inputs import as_sample, as_weight
+from icvi.inputs import as_every, as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.partition import Chunk
 from icvi.progress import progress
@@ -145,9 +144,7 @@ class Tracker:
         Trace
             One row per reading.
         """
-        if not 1 <= every < math.inf or int(every) != every:
-            raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
-        every = int(every)
+        every = as_every(every)
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
         with Chunk(self._partition, X, labels, weights) as chunk:
@@ -176,6 +173,17 @@ class Tracker:
             out = np.concatenate([out, events.values[at - start - 1]], axis=1)
             out = out[:, self._places]
         return Trace(self._treatment, out, ks, at, chunk.labels[at - start - 1])
+
+    def check_many(
+        self, X: Any, labels: Any, weights: Any = None, *, winners: Any = None, every: int = 1
+    ) -> None:
+        """Refuse what `update_many` would refuse; change nothing."""
+        as_every(every)
+        if winners is not None and self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
+        chunk = Chunk(self._partition, X, labels, weights)
+        if self._prototypes is not None:
+            self._prototypes.check_chunk(chunk, winners)
 
     # -- reading it ------------------------------------------------------------------------
 
