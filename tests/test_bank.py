@@ -203,6 +203,30 @@ def test_a_key_with_other_features_spoils_the_chunk_for_all():
     assert snapshot(bank) == before
 
 
+@pytest.mark.parametrize("indices", [["CH"], ["CH", "Conn"]])
+def test_a_check_refuses_what_an_update_would_and_changes_nothing(indices):
+    X, labels = [[0.0, 0.0], [1.0, 1.0], [2.0, 5.0]], [0, 0, 1]
+    tracker, untouched = icvi.Tracker(indices), icvi.Tracker(indices)
+    tracker.check_many(X, labels, [1.0, 2.0, 3.0], every=2)
+    for wrong in (
+        {"X": [[0.0, np.inf]] * 3},
+        {"labels": [0, 0]},
+        {"weights": [1.0, 1.0, -1.0]},
+        {"every": 1.5},
+        {"winners": [[0, 0]] * 3},
+    ):
+        arguments = {"X": X, "labels": labels, **wrong}
+        with pytest.raises(ValueError, match=r"expected|winner") as checked:
+            tracker.check_many(**arguments)
+        with pytest.raises(ValueError, match=r"expected|winner") as updated:
+            icvi.Tracker(indices).update_many(**arguments)
+        assert str(checked.value) == str(updated.value)
+    assert tracker.n_features is None
+    for t in (tracker, untouched):
+        t.update_many(X, labels)
+    assert tracker.values == untouched.values
+
+
 @pytest.mark.parametrize("key", [[], float("nan")])
 def test_what_cannot_be_a_key_is_refused(key):
     bank = icvi.TrackerBank(["CH"])

@@ -141,7 +141,7 @@ class TrackerBank(Mapping[Hashable, Tracker]):
         jobs = []
         for key, start, stop in zip(distinct, bounds, bounds[1:]):
             part = slice(start, stop)
-            tracker = self._trackers.get(key) or self._new()
+            tracker = self._trackers[key] if key in self._trackers else self._new()
             events = None if winners is None else winners[part]
             jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], events, every))
         for job in jobs:

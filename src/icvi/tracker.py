@@ -177,7 +177,13 @@ class Tracker:
     def check_many(
         self, X: Any, labels: Any, weights: Any = None, *, winners: Any = None, every: int = 1
     ) -> None:
-        """Refuse what `update_many` would refuse; change nothing."""
+        """Refuse what `update_many` would refuse; change nothing.
+
+        Parameters
+        ----------
+        X, labels, weights, winners, every
+            As in `update_many`.
+        """
         as_every(every)
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
