@@ -42,7 +42,8 @@ class TrackerBank(Mapping[Hashable, Tracker]):
 
     Notes
     -----
-    Like a tracker, a bank may be fed from one thread at a time.
+    Like a tracker, a bank may be fed from one thread at a time. After an interrupt every stream
+    is whole, but some of the chunk's keys may have got their samples and others not.
 
     Examples
     --------
