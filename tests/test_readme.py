@@ -41,7 +41,10 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
         exec(compile(block, "README.md", "exec"), scope)
     for picture in ("curves.png", "connvis.png"):
         assert (tmp_path / picture).stat().st_size > 10_000
-    assert "nan k<2" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "nan k<2" in printed
+    for shown in blocks("text"):
+        assert shown in printed
 
 
 def test_the_commands_are_the_ones_tested():

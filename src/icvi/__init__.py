@@ -32,6 +32,7 @@ _HOME = {
     "State": "icvi.kernels.state",
     "Trace": "icvi.trace",
     "Tracker": "icvi.tracker",
+    "TrackerBank": "icvi.bank",
     "UndefinedIndexError": "icvi.errors",
     "batch": "icvi.batch",
     "catalogue": "icvi.indices",
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
     from icvi.art.quantizer import Quantizer as Quantizer
+    from icvi.bank import TrackerBank as TrackerBank
     from icvi.connectivity import Connectivity as Connectivity
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError

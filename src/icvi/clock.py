@@ -75,13 +75,19 @@ def _as_span(span: Any, name: str) -> float:
     return span.item() if isinstance(span, np.number) else span
 
 
-def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
-    """Times as nanoseconds: dates and times, or seconds as numbers."""
+def as_times(time: Any, n: int) -> NDArray[Any]:
+    """Times as n dates and times, or n numbers of seconds."""
     array = np.atleast_1d(np.asarray(time))
     if array.dtype.kind == "O" and all(isinstance(moment, date) for moment in array.tolist()):
         array = np.array([_naive(moment) for moment in array.tolist()], dtype="datetime64[ns]")
     if array.shape != (n,):
         raise ValueError(f"expected {n} times, one per sample, got shape {array.shape}")
+    return array
+
+
+def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
+    """Times as nanoseconds."""
+    array = as_times(time, n)
     if array.dtype.kind == "M":
         missing = np.isnat(array)
         ticks = array.astype("datetime64[ns]").astype(np.int64)

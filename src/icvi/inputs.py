@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,13 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
 def as_weight(weight: Any) -> float:
     """One finite, non-negative weight."""
     return float(as_weights(np.asarray([weight]), 1)[0])
+
+
+def as_every(every: Any) -> int:
+    """Of how many samples one is read after."""
+    if not 1 <= every < math.inf or int(every) != every:
+        raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
+    return int(every)
 
 
 def as_label_array(labels: Any, n: int) -> NDArray[Any]:

@@ -128,6 +128,15 @@ class Prototypes:
             self._refuse_given()
             self.connectivity.check_many(given, labels)
 
+    def check_chunk(self, chunk: Chunk, given: Any) -> None:
+        """Refuse what could not be counted of a chunk, changing nothing."""
+        module = self._module
+        try:
+            self.events(chunk, given)
+        finally:
+            # Bounds are learnt from a chunk that is counted, not from one that is looked at.
+            self._module = module
+
     def events(self, chunk: Chunk, given: Any) -> Events:
         """The samples of a chunk, checked; ``given`` are their winners, or None."""
         return Events(self, chunk, given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.chunk import Changes, Chunk
 from icvi.indices import Index, select
-from icvi.inputs import as_sample, as_weight
+from icvi.inputs import as_every, as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
@@ -22,7 +21,9 @@ from icvi.windows import Fading, Window
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
+    from icvi.diagnostics import Measure, PairTable
     from icvi.prototypes import Prototypes
+    from icvi.table import Table
 
 _NO_PROTOTYPES = (
     "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
@@ -189,11 +190,32 @@ class Tracker:
         Trace
             One row per reading.
         """
-        chunk = Chunk(self._partition, X, weights, new=labels)
-        if self._flow is None and time is not None:
-            raise ValueError(_NO_TIME)
-        changes = chunk if self._flow is None else self._flow.slide(chunk, time)
-        return self._feed(changes, chunk.labels, winners, every)
+        changes, labels = self._entering(X, labels, weights, time)
+        return self._feed(changes, labels, winners, every)
+
+    def check_many(
+        self,
+        X: Any,
+        labels: Any,
+        weights: Any = None,
+        *,
+        winners: Any = None,
+        time: Any = None,
+        every: int = 1,
+    ) -> None:
+        """Refuse what `update_many` would refuse; change nothing.
+
+        Parameters
+        ----------
+        X, labels, weights, winners, time, every
+            As in `update_many`.
+        """
+        as_every(every)
+        changes, _ = self._entering(X, labels, weights, time)
+        if self._prototypes is not None:
+            self._prototypes.check_chunk(changes, winners)
+        elif winners is not None:
+            raise ValueError(_NO_PROTOTYPES)
 
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Take back one sample that was added with this label; see `Partition.remove`.
@@ -385,6 +407,96 @@ class Tracker:
             raise ValueError("no prototypes are watched; track Conn")
         return self._prototypes.connectivity
 
+    def diagnose_clusters(self) -> Table:
+        r"""Which cluster is bad: one row per cluster, in the order of `labels`.
+
+        Returns
+        -------
+        Table
+            label, count, share of the total weight and variance CP/n; silhouette
+            :math:`(b_i - a_i) / \max(a_i, b_i)`, whose mean is SIL, with the neighbour that it
+            compares with; db :math:`R_i`, whose mean is DB, with its worst partner db_partner;
+            the nearest centroid and its distance. Where Conn is tracked also intra, Intra(l),
+            and inter, the largest Inter(l, m), with its m, inter_partner. What is undefined is
+            nan; where there is no other cluster, or no connection, its label is None.
+
+        Notes
+        -----
+        The terms are those of `icvi.indices.silhouette` and `icvi.indices.davies_bouldin`, from
+        squared distances; *distance* itself is not squared. Takes O(k^2 d).
+
+        Examples
+        --------
+        >>> import icvi
+        >>> t = icvi.Tracker(["SIL", "DB"])
+        >>> X = [[0.0], [2.0], [3.0], [5.0], [20.0], [22.0]]
+        >>> trace = t.update_many(X, ["a", "a", "b", "b", "c", "c"])
+        >>> clusters = t.diagnose_clusters()
+        >>> worst = clusters[int(clusters["silhouette"].argmin())]
+        >>> worst["label"], worst["silhouette"], worst["neighbour"]
+        ('a', 0.9, 'b')
+        >>> bool(abs(clusters["db"].mean() - t["DB"]) < 1e-12)
+        True
+        """
+        from icvi.diagnostics import cluster_table
+
+        connectivity = None if self._prototypes is None else self._prototypes.connectivity
+        return cluster_table(self._partition, connectivity)
+
+    def diagnose_pairs(self, sort_by: Measure = "duda") -> PairTable:
+        r"""Which two clusters should be one: a row per pair, the likeliest first.
+
+        Parameters
+        ----------
+        sort_by : {"duda", "ward", "distance", "pseudo_t2", "beale"}
+            Pairs are sorted by this, the pair that most looks like one cluster first: the
+            largest duda, or the smallest of another. Undefined ones come last.
+
+        Returns
+        -------
+        PairTable
+            The labels a and b, and the measures below. Its ``best()`` is the first row, its
+            ``matrix("ward")`` a symmetric k x k array.
+
+        Notes
+        -----
+        With :math:`n = n_i + n_j` and :math:`CP = CP_i + CP_j`,
+
+        .. math:: distance = \|v_i - v_j\|, \quad ward = \frac{n_i n_j}{n} \|v_i - v_j\|^2,
+                  \quad duda = \frac{CP}{CP + ward}, \quad
+                  pseudo\_t2 = \frac{ward}{CP / (n - 2)}
+
+        .. math:: beale = \frac{ward / CP}{\frac{n - 1}{n - 2} (2^{2/d} - 1)}
+
+        *ward* is what merging the two adds to the scatter within clusters; *duda*, in [0, 1], is
+        the share of the merged scatter that is there already. Undefined (nan) are duda where
+        both clusters are one same point, pseudo_t2 and beale where :math:`CP = 0` or
+        :math:`n \le 2`. A small cluster beside a large, wide one adds little, so it has a large
+        duda even where it lies apart: look at *distance* too. Takes O(k^2 d).
+
+        References
+        ----------
+        J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the
+        American Statistical Association 58, 1963; R. O. Duda and P. E. Hart, *Pattern
+        Classification and Scene Analysis*, Wiley, 1973; E. M. L. Beale, *Cluster Analysis*,
+        Scientific Control Systems, 1969.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> t = icvi.Tracker(["CH"])
+        >>> X = [[0.0], [2.0], [3.0], [5.0], [20.0], [22.0]]
+        >>> trace = t.update_many(X, ["a", "a", "b", "b", "c", "c"])
+        >>> t.diagnose_pairs()
+        a  b  distance  ward      duda  pseudo_t2  beale
+        a  b         3     9    0.3077        4.5    0.5
+        b  c        17   289   0.01365      144.5  16.06
+        a  c        20   400  0.009901        200  22.22
+        """
+        from icvi.diagnostics import pair_table
+
+        return pair_table(self._partition, sort_by)
+
     def __repr__(self) -> str:
         return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
 
@@ -402,13 +514,22 @@ class Tracker:
         self._seen += 1
         self._stale = True
 
+    def _entering(
+        self, X: Any, labels: Any, weights: Any, time: Any
+    ) -> tuple[Changes, NDArray[Any]]:
+        """The changes that samples bring, checked, and their labels."""
+        chunk = Chunk(self._partition, X, weights, new=labels)
+        if self._flow is not None:
+            return self._flow.slide(chunk, time), chunk.labels
+        if time is not None:
+            raise ValueError(_NO_TIME)
+        return chunk, chunk.labels
+
     def _feed(self, changes: Changes, labels: NDArray[Any], winners: Any, every: int) -> Trace:
         """Make changes, with readings after every m-th."""
-        if not 1 <= every < math.inf or int(every) != every:
-            raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
+        every, start, entering = as_every(every), self._seen, changes.entering
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
-        every, start, entering = int(every), self._seen, changes.entering
         at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
         rows = np.full(len(changes), -1)
         rows[entering[at - start - 1]] = np.arange(len(at))
@@ -426,9 +547,9 @@ class Tracker:
                 except ValueError:  # refused as a whole
                     self._seen = start
                     raise
-                done = int(np.searchsorted(entering, part.stop))
-                advance(start + done - self._seen)
-                self._seen = start + done
+                more = start + int(np.searchsorted(entering, part.stop)) - self._seen
+                self._seen += more
+                advance(more)
         out[ks == 0] = EMPTY
         if events is not None:
             out = np.concatenate([out, events.values[at - start - 1]], axis=1)

@@ -90,7 +90,10 @@ class Index:
     def needs(self) -> tuple[str, ...]:
         """Fields of the state that it reads."""
         # Not at decoration: functions that it calls may be defined further down.
-        return fields_read(self.reading) if self.fields is None else self.fields
+        if self.fields is not None:
+            return self.fields
+        # A user's function may see other functions later under the same names; ours do not.
+        return fields_read(self.reading) if self.own else _fields_read_once(self.reading)
 
     @property
     def regularisation(self) -> Ridge | None:
@@ -218,6 +221,9 @@ def fields_read(function: Reading) -> tuple[str, ...]:
     """Fields of the state that a function, or a function it calls, may read."""
     names = _names(function, set())
     return tuple(name for name in State._fields if name in names)
+
+
+_fields_read_once = functools.cache(fields_read)  # it takes most of the time of a new tracker
 
 
 def _code_names(code: CodeType) -> set[str]:
