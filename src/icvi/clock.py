@@ -26,7 +26,7 @@ class Clock:
         self.name = name
         self.timed = isinstance(span, (timedelta, np.timedelta64))
         self.now = 0
-        self._started = False
+        self.started = False
         self.span = _as_span(span, name)
 
     def ticks(self, time: Any, n: int) -> NDArray[np.int64]:
@@ -40,7 +40,7 @@ class Clock:
         if time is None:
             raise ValueError(f"{self.name} is a time: give time= with every sample")
         ticks = _as_ticks(time, n)
-        before = np.concatenate([ticks[:1] if not self._started else [self.now], ticks[:-1]])
+        before = np.concatenate([ticks[:1] if not self.started else [self.now], ticks[:-1]])
         back = np.flatnonzero(ticks < before)
         if back.size:
             raise ValueError(
@@ -57,7 +57,7 @@ class Clock:
 
     def advance(self, tick: int) -> None:
         """It is that late now."""
-        self.now, self._started = int(tick), True
+        self.now, self.started = int(tick), True
 
 
 def _as_span(span: Any, name: str) -> float:

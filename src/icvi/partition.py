@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Hashable
 from typing import Any, Self
 
@@ -384,6 +385,12 @@ class Partition(Arenas):
     def copy(self) -> Self:
         """A partition of its own with the same content."""
         return copy.deepcopy(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
+        from icvi.saving import save
+
+        save(self, path)
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

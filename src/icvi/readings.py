@@ -31,6 +31,11 @@ class Readings:
         self._out = np.full(len(indices), EMPTY)
         self._form = 0  # of the partition, for which the caches were made
 
+    def hold(self, partition: Partition) -> None:
+        """Read the indices from this partition from now on."""
+        self.partition, self._form = partition, 0
+        partition.meta[L.WANT] = self._want
+
     def read(self) -> list[float]:
         """Values of all indices now."""
         if self.partition.n_clusters and self.indices:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +22,7 @@ from icvi.windows import Fading, Window
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
+    from icvi.partition import Partition
     from icvi.diagnostics import Measure, PairTable
     from icvi.prototypes import Prototypes
     from icvi.table import Table
@@ -112,7 +114,7 @@ class Tracker:
         self._window = None if window is None else Window(window)
         self._fading = None if half_life is None else Fading(half_life, least_weight)
         self._flow = self._fading if self._window is None else self._window
-        self._spans = (window, half_life, least_weight)
+        self._spans = (window, half_life, float(least_weight))
 
     # -- feeding it ------------------------------------------------------------------------
 
@@ -321,9 +323,22 @@ class Tracker:
         self._seen += other._seen
         self._stale = True
 
+    # -- keeping it ------------------------------------------------------------------------
+
     def copy(self) -> Self:
         """A tracker of its own with the same content."""
         return copy.deepcopy(self)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the tracker to a file, for `icvi.load`.
+
+        The file takes the place of what was there when it is complete and on the disk, not before.
+        Labels may be numbers, strings, bytes, dates, times and tuples of these. Indices of your own
+        are saved by their names.
+        """
+        from icvi.saving import save
+
+        save(self, path)
 
     def __add__(self, other: Tracker) -> Self:
         if not isinstance(other, Tracker):
@@ -564,6 +579,11 @@ class Tracker:
             raise ValueError("with a window samples are taken back or moved one by one")
         if self._fading is not None:
             self._fading.settle(self._partition)
+
+    def _adopt(self, partition: Partition) -> None:
+        """Have another partition in place of the empty one."""
+        self._readings.hold(partition)
+        self._partition = partition
 
     def _options(self) -> tuple[Any, ...]:
         return (

@@ -287,7 +287,7 @@ class Fading:
         if not 0.0 < least < 1.0:
             raise ValueError(f"expected a least weight between 0 and 1, got {least!r}")
         self.least = float(least)
-        self._origin: int | None = None
+        self.origin: int | None = None
         self._threshold = 0.0  # the factor below which some cluster may have faded away
 
     def slide(self, chunk: Chunk, time: Any) -> Fade:
@@ -299,8 +299,8 @@ class Fading:
         tick = self.clock.tick(time)
         p.check_label(label)
         self.reach(p, tick)
-        assert self._origin is not None
-        factor = 2.0 ** ((self._origin - tick) / self.clock.span)
+        assert self.origin is not None
+        factor = 2.0 ** ((self.origin - tick) / self.clock.span)
         if factor < self._threshold:
             for column in p.faded(self.least, factor):
                 p.take_out(column)
@@ -321,23 +321,23 @@ class Fading:
 
     def worth(self, ticks: Integers) -> Floats:
         """What kept weights are worth at these moments."""
-        return np.exp2((self._origin - ticks) / self.clock.span)
+        return np.exp2((self.origin - ticks) / self.clock.span)
 
     def reach(self, p: Partition, tick: int) -> int:
         """Have numbers stay in range from this moment on, until a later one that is returned."""
-        if self._origin is None:
-            self._origin = tick
-        if (tick - self._origin) / self.clock.span > _LONGEST:
+        if self.origin is None:
+            self.origin = tick
+        if (tick - self.origin) / self.clock.span > _LONGEST:
             p.factor = float(self.worth(np.array([tick]))[0])
             self.settle(p, tick)
-        return self._origin + int(_LONGEST * self.clock.span)
+        return self.origin + int(_LONGEST * self.clock.span)
 
     def settle(self, p: Partition, tick: int | None = None) -> None:
         """Write weights anew, as they are now."""
         p.write_anew(self.least)
         self.measure(p)
-        if self._origin is not None:
-            self._origin = self.clock.now if tick is None else tick
+        if self.origin is not None:
+            self.origin = self.clock.now if tick is None else tick
 
 
 class Fade(Changes):

@@ -64,6 +64,7 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
         fields=(),
         reference="Tasdemir & Merenyi 2011; incremental: Brito da Silva, Melton & Wunsch 2019",
         on="prototypes",
+        recipe=("Conn", {"convention": convention, "border": border}),
         convention=convention,
         border=border,
     )

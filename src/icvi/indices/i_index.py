@@ -47,7 +47,7 @@ def I(p: float = 2.0) -> Index:  # noqa: E743  the field's name for it
     if not 0.0 < p < math.inf:
         raise ValueError(f"expected p > 0, got {p}")
     name = "I" if p == 2.0 else f"I(p={p:g})"
-    return replace(_i_index, name=name, parameters=(float(p),))
+    return replace(_i_index, name=name, parameters=(float(p),), recipe=("I", {"p": float(p)}))
 
 
 PBM = replace(
@@ -55,4 +55,5 @@ PBM = replace(
     name="PBM",
     title="Pakhira-Bandyopadhyay-Maulik, squared norms",
     reference="Pakhira, Bandyopadhyay & Maulik 2004",
+    recipe=("PBM", {}),
 )

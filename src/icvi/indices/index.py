@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import math
 from collections.abc import Callable, Mapping
@@ -84,6 +85,7 @@ class Index:
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
     own: bool = field(default=False, repr=False)
+    recipe: tuple[str, Mapping[str, Any]] | None = field(default=None, repr=False)
     on: Literal["clusters", "prototypes"] = field(default="clusters", repr=False)
 
     @property
@@ -108,6 +110,26 @@ class Index:
     def __call__(self, state: State) -> float:
         """Read the index from a state, without compiling anything."""
         return float(self.reading(state, *self.parameters))
+
+    def __deepcopy__(self, memo: Any) -> Index:
+        return self  # nothing in it changes
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A decorated function cannot be found by its name: there is the index instead.
+        if not self.own:
+            from icvi.indices.recipes import from_recipe, recipe_of
+
+            return from_recipe, (recipe_of(self),)
+        facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
+        return _own_index, (self.reading.__module__, self.reading.__qualname__, facts)
+
+
+def _own_index(module: str, name: str, facts: dict[str, Any]) -> Index:
+    """A user's index, from where its function was defined."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return Index(reading=found.reading if isinstance(found, Index) else found, **facts)
 
 
 @overload

@@ -55,6 +55,10 @@ def NI(epsilon: float | None = None, delta: float | None = None) -> Index:
     delta : float, optional
         The number added to the diagonal of every covariance, instead of epsilon.
     """
+    given = {"epsilon": epsilon, "delta": delta}
     return replace(
-        _negentropy, name=named("NI", epsilon=epsilon, delta=delta), ridge=ridge(epsilon, delta)
+        _negentropy,
+        name=named("NI", **given),
+        ridge=ridge(epsilon, delta),
+        recipe=("NI", given),
     )

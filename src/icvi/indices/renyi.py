@@ -141,12 +141,19 @@ def rCIP(
         Compare the prototypes of clusters, not the clusters as a whole.
     """
     whole, parts = (_log_rcip, _LOG_RCIP) if log_rcip else (_rcip, _RCIP)
-    given = {"epsilon": epsilon, "delta": delta, "log_rcip": log_rcip, "mean": mean}
+    given = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "log_rcip": log_rcip,
+        "mean": mean,
+        "prototypes": prototypes,
+    }
     return replace(
         parts if prototypes else whole,
-        name=named("rCIP", **given, prototypes=prototypes),
+        name=named("rCIP", **given),
         parameters=(float(mean),),
         ridge=ridge(epsilon, delta),
+        recipe=("rCIP", given),
     )
 
 
@@ -170,9 +177,11 @@ def rH(
     prototypes : bool, default False
         Compare the prototypes of clusters, not the clusters as a whole.
     """
+    given = {"epsilon": epsilon, "delta": delta, "mean": mean, "prototypes": prototypes}
     return replace(
         _RH if prototypes else _rh,
-        name=named("rH", epsilon=epsilon, delta=delta, mean=mean, prototypes=prototypes),
+        name=named("rH", **given),
         parameters=(float(mean),),
         ridge=ridge(epsilon, delta),
+        recipe=("rH", given),
     )

@@ -46,7 +46,8 @@ AT_OUT = 17
 Q_ROWS = 18  #: rows of every block of Q
 Q_WIDTH = 19  #: length of these rows, at least D
 REFILL = 20  #: 1 when samples are at hand to sum a column again
-META = 21
+LAST = 21  #: the cluster that changed last; distances to it are at hand
+META = 22
 
 # A: the state
 N = 0

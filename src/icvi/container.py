@@ -1,0 +1,157 @@
+"""The file that states are saved in: a short head, a description, and arrays as they are.
+
+    bytes 0-7      89 49 43 56 49 0D 0A 1A ("ICVI" between bytes that text transfers would spoil)
+    bytes 8-11     version of the format, 1
+    bytes 12-15    length of the description
+    bytes 16-19    CRC-32 of the description
+    bytes 20-23    CRC-32 of everything behind the description
+    bytes 24-31    length of the file
+    then           the description, JSON in UTF-8
+    then           arrays, each at a multiple of 64 bytes from the start of the file
+
+All numbers are little-endian. The description is an object with ``arrays``, a list of
+``{"name", "dtype", "shape", "offset"}``, and ``facts``, whatever else there is to say; `saving`
+says what that is. Nothing in a file is ever executed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import struct
+import tempfile
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMAT = 1
+_MAGIC = b"\x89ICVI\r\n\x1a"
+_HEAD = struct.Struct("<8sIIIIQ")
+_ALIGNMENT = 64
+_KINDS = ("<f8", "<i8")
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays) -> None:
+    """Write a file anew: until it is complete and on the disk, what was there stays there."""
+    with _replacing(Path(os.path.realpath(path))) as file:
+        for part in _parts(facts, arrays):
+            file.write(part)
+
+
+def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of a file; a file that is not whole is refused."""
+    content = np.fromfile(path, dtype=np.uint8)
+    size = content.size
+    if size < _HEAD.size or content[:8].tobytes() != _MAGIC:
+        what = "is empty" if size == 0 else "is not a saved state of icvi"
+        raise ValueError(f"{os.fspath(path)} {what}")
+    _, version, length, description_crc, data_crc, total = _HEAD.unpack(content[: _HEAD.size])
+    if version > FORMAT:
+        raise ValueError(
+            f"{os.fspath(path)} has format {version}, and this version of icvi reads up to "
+            f"{FORMAT}; a newer icvi has written it (or it is damaged)"
+        )
+    if size < total:
+        raise ValueError(f"{os.fspath(path)} is truncated: it has {size} of {total} bytes")
+    description = content[_HEAD.size : _HEAD.size + length]
+    data = content[_HEAD.size + length :]
+    if (
+        version < 1
+        or size != total
+        or zlib.crc32(description) != description_crc
+        or zlib.crc32(data) != data_crc
+    ):
+        raise ValueError(f"{os.fspath(path)} is damaged: its content is not what was written")
+    described = json.loads(description.tobytes())
+    return described["facts"], {
+        entry["name"]: _array(content, entry) for entry in described["arrays"]
+    }
+
+
+def _array(content: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
+    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
+    count = int(np.prod(shape, dtype=np.int64))
+    start = entry["offset"]
+    return content[start : start + count * dtype.itemsize].view(dtype).reshape(shape)
+
+
+def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
+    """The bytes of a file, part by part."""
+    plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    entries: list[dict[str, Any]] = []
+    for name, array in plain.items():
+        dtype = array.dtype.newbyteorder("<").str
+        assert dtype in _KINDS, f"{name} has dtype {dtype}"
+        entries.append({"name": name, "dtype": dtype, "shape": array.shape, "offset": 0})
+    # Offsets are in the description, whose length they change: twice is enough to settle, because
+    # the second time they have as many digits as they need.
+    description = b""
+    for _ in range(8):
+        at = _HEAD.size + len(description)
+        for entry, array in zip(entries, plain.values()):
+            at = -(-at // _ALIGNMENT) * _ALIGNMENT
+            entry["offset"] = at
+            at += array.nbytes
+        before, description = description, _described(facts, entries)
+        if len(before) == len(description):
+            break
+    gaps, data_crc, at = [], 0, _HEAD.size + len(description)
+    for entry, array in zip(entries, plain.values()):
+        gaps.append(b"\0" * (entry["offset"] - at))
+        data_crc = zlib.crc32(array.reshape(-1).view(np.uint8), zlib.crc32(gaps[-1], data_crc))
+        at = entry["offset"] + array.nbytes
+    yield _HEAD.pack(_MAGIC, FORMAT, len(description), zlib.crc32(description), data_crc, at)
+    yield description
+    for gap, array in zip(gaps, plain.values()):
+        yield gap
+        yield array.reshape(-1).view(np.uint8)
+
+
+def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
+    described = {"facts": facts, "arrays": entries}
+    return json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A temporary file beside a path, which takes its place when all went well."""
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, _mode(path))
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    _flush_directory(path.parent)
+
+
+def _mode(path: Path) -> int:
+    """Permissions of the file that is there, or those a new one gets."""
+    try:
+        return path.stat().st_mode & 0o777
+    except FileNotFoundError:
+        umask = os.umask(0)
+        os.umask(umask)
+        return 0o666 & ~umask
+
+
+def _flush_directory(path: Path) -> None:
+    """Have a new name survive a power cut, where the system can do that."""
+    with contextlib.suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
