@@ -12,14 +12,16 @@ factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.sums import dot, square_gap
 from icvi.kernels.view import array
 
 
-@kernel
+@part(returns=types.boolean)
 def coincide(A, k, d):
     """Whether all centroids are the same point; from mu only rounding sets them apart."""
     for i in range(2, k + 1):
@@ -29,7 +31,7 @@ def coincide(A, k, d):
     return True
 
 
-@kernel
+@part
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
     for i in range(1, k + 1):

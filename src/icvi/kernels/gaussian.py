@@ -15,8 +15,9 @@ import operator
 import numpy as np
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
 from icvi.kernels.lanes import LANES, subtract_products
+from icvi.kernels.part import part
 from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.sums import total
 from icvi.kernels.trees import plant
@@ -29,7 +30,7 @@ _LN_2PI = math.log(2.0 * math.pi)
 # Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
 
 
-@kernel(inline="always")
+@part
 def covariances(A, G, J, end, d):
     """Lower triangles of Sigma_i + Sigma_J for i < end; column 0: Sigma_data."""
     delta = G[0, L.G_DELTA]
@@ -48,7 +49,7 @@ def covariances(A, G, J, end, d):
             q += 1
 
 
-@kernel
+@part
 def factorise(A, G, J, end, d):
     """Cholesky factors of Sigma_i + Sigma_J for i < end.
 
@@ -80,7 +81,7 @@ def factorise(A, G, J, end, d):
         G[L.G_H, i] = log_pivots(G, i, d)
 
 
-@kernel(inline="always")
+@part
 def refresh_pairs(G, J, k, d, want, columns):
     """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
     tree = L.G_WORK + d * (d + 1) // 2 + d

@@ -14,12 +14,13 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.absorb import fma
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.sums import square_gap, total
 from icvi.kernels.view import array
 
 
-@kernel(inline="always")
+@part
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
