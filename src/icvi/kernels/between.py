@@ -62,5 +62,5 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
     else:
         B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
-        C[L.SEP, 0] = max(0.0, B)
+        C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

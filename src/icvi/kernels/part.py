@@ -20,15 +20,16 @@ from numba.extending import intrinsic
 
 
 def part(
-    function: Callable[..., Any] | None = None, *, returns: Any = types.void, fastmath: Any = None
+    function: Callable[..., Any] | None = None, *, returns: Any = types.void, **options: Any
 ) -> Any:
     """Make a part of the kernels that call it; it is compiled with the options of its caller.
 
-    ``returns`` is the type of what it returns, nothing by default. ``fastmath`` are flags for
-    sums other than those of the caller.
+    ``returns`` is the type of what it returns, nothing by default; ``options`` are those in
+    which it differs from its caller. LLVM chooses the calls to inline: all of them, at the
+    expense of time to compile, with ``forceinline``.
     """
     if function is None:
-        return lambda function: part(function, returns=returns, fastmath=fastmath)
+        return lambda function: part(function, returns=returns, **options)
     made: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     def call(typingctx, *arguments):
@@ -37,7 +38,7 @@ def part(
         def codegen(context, builder, signature, arguments):
             known = made.setdefault(context.active_code_library, {})
             if signature not in known:
-                known[signature] = _compile(context, function, signature, fastmath)
+                known[signature] = _compile(context, function, signature, options)
             return context.call_internal(builder, known[signature], signature, arguments)
 
         return returns(*arguments), codegen
@@ -50,13 +51,14 @@ def part(
     return intrinsic(call)
 
 
-def _compile(context: Any, function: Callable[..., Any], signature: Any, fastmath: Any) -> Any:
+def _compile(
+    context: Any, function: Callable[..., Any], signature: Any, own_options: dict[str, Any]
+) -> Any:
     """Add a function to the module under construction; what Numba needs to call it."""
     options = ConfigStack().top().copy()
-    options.forceinline = True
     options.no_compile = options.no_cpython_wrapper = options.no_cfunc_wrapper = True
-    if fastmath is not None:
-        options.fastmath = fastmath
+    for name, value in own_options.items():
+        setattr(options, name, value)
     library = context.active_code_library
     made = compiler.compile_internal(
         context.typing_context,

@@ -10,7 +10,8 @@ from icvi.kernels.part import part
 from icvi.kernels.sums import total
 
 
-@part
+# Forced inline: it is called after every sample, with more arguments than it has lines.
+@part(forceinline=True)
 def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
 
