@@ -48,7 +48,6 @@ def entries(C, kind, J, k, D):
     elif kind == L.NEIGHBOUR:
         for i in range(1, k + 1):
             C[L.OWN, i] = C[L.VAR, i] + C[D, i]
-        for i in range(1, k + 1):
             C[L.SEEN, i] = var_J + C[D, i]
     else:
         for i in range(1, k + 1):
@@ -76,11 +75,11 @@ def exchange(C, kind, sign, J, k):
     bound[J], where[J] = -sign * math.inf, 0
     lost = 0
     for i in range(1, k + 1):
-        value = sign * C[seen, i]
-        if value < sign * bound[i] or where[i] == J:
-            if where[i] == J:
+        value, limit, held = sign * C[seen, i], sign * bound[i], where[i] == J
+        if value < limit or held:
+            if held:
                 best[i] = sign * value
-                lost += 1 if value > sign * bound[i] else 0
+                lost += 1 if value > limit else 0
             elif value < sign * best[i]:
                 bound[i] = best[i]
                 best[i] = sign * value
