@@ -12,14 +12,16 @@ factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.sums import dot, square_gap
 from icvi.kernels.view import array
 
 
-@kernel
+@part(returns=types.boolean)
 def coincide(A, k, d):
     """Whether all centroids are the same point; from mu only rounding sets them apart."""
     for i in range(2, k + 1):
@@ -29,7 +31,7 @@ def coincide(A, k, d):
     return True
 
 
-@kernel
+@part
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
     for i in range(1, k + 1):
@@ -60,5 +62,5 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
     else:
         B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
-        C[L.SEP, 0] = max(0.0, B)
+        C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

@@ -22,6 +22,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from icvi.kernels.pipeline import Pipeline
+
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
 #: reordering makes 0. Compare with infinity instead.
@@ -100,7 +102,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "no_rewrites": True,
         **options,
     }
-    return numba.njit(function, error_model="numpy", nogil=True, **options)
+    return numba.njit(function, error_model="numpy", nogil=True, pipeline_class=Pipeline, **options)
 
 
 def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], Any]:
@@ -117,6 +119,7 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
                 fastmath=fastmath,
                 no_rewrites=True,
                 no_cfunc_wrapper=True,
+                pipeline_class=Pipeline,
             )(function)
 
     return decorate
@@ -138,6 +141,7 @@ def step(
             fastmath=fastmath,
             cache=cached,
             no_rewrites=cached,
+            pipeline_class=Pipeline,
         )(function)
 
 

@@ -8,14 +8,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.view import array
 
 
-@kernel
+@part(returns=types.float64)
 def log_determinant(A, G, J, d):
     """ln|Sigma_J| by Cholesky's factorisation; nan where a pivot is within rounding of zero."""
     scale = covariance_scale(A[L.N, J])

@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.sums import extreme
 from icvi.kernels.view import array
 
 
-@kernel
+@part
 def distances(A, J, k, d, row):
     """row[i] = D_iJ = ||v_i - v_J||^2 for every cluster i."""
     for i in range(1, k + 1):
@@ -31,7 +33,7 @@ def distances(A, J, k, d, row):
             row[i] += e * e
 
 
-@kernel(inline="always")
+@part
 def entries(C, kind, J, k, D):
     """Entries of row J of a table in OWN, of its column J in SEEN; D is the row of D_iJ.
 
@@ -46,14 +48,13 @@ def entries(C, kind, J, k, D):
     elif kind == L.NEIGHBOUR:
         for i in range(1, k + 1):
             C[L.OWN, i] = C[L.VAR, i] + C[D, i]
-        for i in range(1, k + 1):
             C[L.SEEN, i] = var_J + C[D, i]
     else:
         for i in range(1, k + 1):
             C[L.OWN, i] = C[D, i]
 
 
-@kernel(inline="always")
+@part(returns=types.int64)
 def exchange(C, kind, sign, J, k):
     """Scan row J and offer column J to the other rows; how many of them lost their best.
 
@@ -74,11 +75,11 @@ def exchange(C, kind, sign, J, k):
     bound[J], where[J] = -sign * math.inf, 0
     lost = 0
     for i in range(1, k + 1):
-        value = sign * C[seen, i]
-        if value < sign * bound[i] or where[i] == J:
-            if where[i] == J:
+        value, limit, held = sign * C[seen, i], sign * bound[i], where[i] == J
+        if value < limit or held:
+            if held:
                 best[i] = sign * value
-                lost += 1 if value > sign * bound[i] else 0
+                lost += 1 if value > limit else 0
             elif value < sign * best[i]:
                 bound[i] = best[i]
                 best[i] = sign * value
@@ -89,7 +90,7 @@ def exchange(C, kind, sign, J, k):
     return lost
 
 
-@kernel(inline="always")
+@part
 def refresh_family(A, C, kind, sign, J, k, d):
     """Bring one family of row extremes up to date: scan J, then every row that lost its best."""
     scanned, D, lost = J, np.int64(L.DISTANCE), 0

@@ -4,7 +4,7 @@ Sigma_i = S_i / (n_i - 1) + delta I, and for a pair Sigma_ij = Sigma_i + Sigma_j
 J changes, all pairs (i, J) change; their Cholesky factors are computed side by side, one
 column of the arena per pair, so that the compiler fills vector registers. NI gets its
 log-determinants from the same batch: column J is the pair (J, J), whose factor gives
-ln|Sigma_J|; column 0 carries the scatter of all data, for ln|Sigma_data|.
+ln|Sigma_J|; column 0 carries the scatter of all data likewise, for ln|Sigma_data|.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ import operator
 import numpy as np
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
 from icvi.kernels.lanes import LANES, subtract_products
+from icvi.kernels.part import part
 from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.sums import total
 from icvi.kernels.trees import plant
@@ -29,26 +30,27 @@ _LN_2PI = math.log(2.0 * math.pi)
 # Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
 
 
-@kernel(inline="always")
+@part
 def covariances(A, G, J, end, d):
-    """Lower triangles of Sigma_i + Sigma_J for i < end; column 0: Sigma_data."""
-    delta = G[0, L.G_DELTA]
-    scale_J = covariance_scale(A[L.N, J])
+    """Lower triangles of Sigma_i + Sigma_J for i < end, but for 2 delta in the diagonal.
+
+    Column 0: Sigma_data twice, as column J is Sigma_J twice.
+    """
     for i in range(end):
         G[L.G_SCALE, i] = covariance_scale(A[L.N, i])
         G[L.G_QUADRATIC, i] = 0.0
-    q = 0
-    for r in range(d):
-        for c in range(r + 1):
-            S, out = L.V + 2 * d + q, L.G_WORK + q
-            common = A[S, J] * scale_J + (2.0 * delta if r == c else 0.0)
-            for i in range(end):
-                G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
-            G[out, 0] = A[S, 0] * G[L.G_SCALE, 0] + (delta if r == c else 0.0)
-            q += 1
+    scale_J = G[L.G_SCALE, J]
+    G[L.G_SCALE, 0] *= 2.0
+    S = L.V + 2 * d
+    for out in range(L.G_WORK, L.G_WORK + d * (d + 1) // 2):
+        common = A[S, J] * scale_J
+        for i in range(end):
+            G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
+        G[out, 0] = A[S, 0] * G[L.G_SCALE, 0]
+        S += 1
 
 
-@kernel
+@part
 def factorise(A, G, J, end, d):
     """Cholesky factors of Sigma_i + Sigma_J for i < end.
 
@@ -57,6 +59,7 @@ def factorise(A, G, J, end, d):
     determinant. A pivot within rounding of zero makes both nan.
     """
     covariances(A, G, J, end, d)
+    ridge = 2.0 * G[0, L.G_DELTA]
     z = L.G_WORK + d * (d + 1) // 2
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
@@ -64,6 +67,7 @@ def factorise(A, G, J, end, d):
         high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
         for i in range(end):
             G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
+            G[pivot, i] += ridge
             G[L.G_INVERSE, i] = d * EPSILON * G[pivot, i]
         row_r, scale = row_c, np.int64(L.G_ONE)
         for r in range(c, d + 1):
@@ -80,7 +84,7 @@ def factorise(A, G, J, end, d):
         G[L.G_H, i] = log_pivots(G, i, d)
 
 
-@kernel(inline="always")
+@part
 def refresh_pairs(G, J, k, d, want, columns):
     """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
     tree = L.G_WORK + d * (d + 1) // 2 + d
@@ -106,7 +110,7 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         J = np.int64(C[L.QUEUE, q])
         factorise(A, G, J, end, d)
         G[L.G_LOGDET, J] = G[L.G_H, J] - d * _LN_2
-        G[0, L.G_LOGDET_T] = G[L.G_H, 0]
+        G[0, L.G_LOGDET_T] = G[L.G_H, 0] - d * _LN_2
         refresh_pairs(G, J, k, d, want, columns)
     root = L.G_WORK + d * (d + 1) // 2 + d + 1
     for kind in range(2):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 from numba.extending import register_jitable
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.trees import plant
 from icvi.kernels.view import array
 
@@ -21,7 +23,7 @@ def add_logarithms(a, b):
     return top if top == -math.inf else top + math.log(math.exp(a - top) + math.exp(b - top))
 
 
-@kernel
+@part(returns=types.float64)
 def log_total(G, row, k):
     """Ln of the sum of exp(G[row, i]) over 1..k."""
     top = -math.inf

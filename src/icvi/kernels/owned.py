@@ -11,17 +11,19 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
 from icvi.kernels.gaussian import factorise
 from icvi.kernels.lanes import LANES
+from icvi.kernels.part import part
 from icvi.kernels.view import array
 
 _LN_2PI = math.log(2.0 * math.pi)
 
 
-@kernel
+@part
 def tabulate(A, C, G, k, d, stale, table):
     """-h of every prototype that changed and every other."""
     end = (k + LANES) // LANES * LANES
@@ -34,7 +36,7 @@ def tabulate(A, C, G, k, d, stale, table):
             G[table + i, J] = minus_h
 
 
-@kernel
+@part(returns=types.int64)
 def count_members(C, G, k, members):
     """Prototypes per cluster; the number of clusters."""
     clusters = 0
@@ -47,7 +49,7 @@ def count_members(C, G, k, members):
     return clusters
 
 
-@kernel
+@part
 def join_prototypes(C, G, k, c, clusters, table, pairs, members):
     """Ln rCIP of cluster c and every other, the mean over pairs of prototypes."""
     top, total = members + 1, members + 2
@@ -76,7 +78,7 @@ def join_prototypes(C, G, k, c, clusters, table, pairs, members):
             G[pairs + j, c] = value
 
 
-@kernel
+@part
 def sum_pairs(G, clusters, pairs):
     """Sums over all pairs of clusters: h, exp(-h), and ln of the latter."""
     top = -math.inf

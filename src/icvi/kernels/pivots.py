@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 
+from numba import types
+
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel
+from icvi.kernels.part import part
 
 EPSILON = 2.0**-52
 _TINY, _HUGE = 1e-100, 1e100
 
 
-@kernel
+@part(returns=types.float64)
 def covariance_scale(n):
     """1 / (n - 1). One sample has no spread to scale; less than its weight, no estimate."""
     if n > 1.0:
@@ -19,7 +21,7 @@ def covariance_scale(n):
     return 0.0 if n == 1.0 or n == 0.0 else math.nan  # 0: a column not in use
 
 
-@kernel
+@part(returns=types.float64)
 def log_pivots(G, i, d):
     """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
     s, product = 0.0, 1.0

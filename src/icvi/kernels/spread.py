@@ -14,12 +14,13 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.columns import fma
-from icvi.kernels.compiling import kernel, step
+from icvi.kernels.compiling import step
+from icvi.kernels.part import part
 from icvi.kernels.sums import square_gap, total
 from icvi.kernels.view import array
 
 
-@kernel(inline="always")
+@part
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
@@ -56,5 +57,6 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         v += (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
         Q[last, 2, t] = v
         Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
-    C[L.SPREAD, 0] = max(0.0, total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d))
+    beta_T = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
+    C[L.SPREAD, 0] = beta_T if beta_T > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 
-from icvi.kernels.compiling import SUMS, kernel
+from numba import types
+
+from icvi.kernels.compiling import SUMS
+from icvi.kernels.part import part
 
 
-@kernel(fastmath=SUMS)
+@part(returns=types.float64, fastmath=SUMS)
 def total(row, k):
     """Sum of row[1..k]."""
     s = 0.0
@@ -16,7 +19,7 @@ def total(row, k):
     return s
 
 
-@kernel(fastmath=SUMS)
+@part(returns=types.float64, fastmath=SUMS)
 def dot(a, b, k):
     """Sum of a[i] b[i] over 1..k."""
     s = 0.0
@@ -25,7 +28,7 @@ def dot(a, b, k):
     return s
 
 
-@kernel
+@part(returns=types.float64)
 def square_gap(Q, J, place, d):
     """||v_J - mean||^2 for the mean in a place of Q."""
     s = 0.0
@@ -36,7 +39,7 @@ def square_gap(Q, J, place, d):
 
 
 # It never sees nan; the flag only allows vector minima.
-@kernel(fastmath=SUMS | {"nnan"})
+@part(returns=types.float64, fastmath=SUMS | {"nnan"})
 def extreme(row, k, sign):
     """Least of row[1..k] where sign is 1, greatest where it is -1."""
     s = math.inf

@@ -8,10 +8,10 @@ huge leaves no rounding behind when it has become small.
 from __future__ import annotations
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel
+from icvi.kernels.part import part
 
 
-@kernel
+@part
 def plant(G, tree, J, k, leaves, join):
     """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
 

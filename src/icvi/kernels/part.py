@@ -1,0 +1,75 @@
+"""Parts of a kernel: functions that are compiled into the module of their caller.
+
+A function that is compiled for itself, as Numba does it, goes through LLVM's optimiser and
+becomes machine code once alone and once more within each caller. Inlined by Numba, it is copied
+and analysed as often as it is called. A part is translated once, and optimised only together
+with its caller.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from numba import types
+from numba.core import compiler
+from numba.core.targetconfig import ConfigStack
+from numba.extending import intrinsic
+
+
+def part(
+    function: Callable[..., Any] | None = None, *, returns: Any = types.void, **options: Any
+) -> Any:
+    """Make a part of the kernels that call it; it is compiled with the options of its caller.
+
+    ``returns`` is the type of what it returns, nothing by default; ``options`` are those in
+    which it differs from its caller. LLVM chooses the calls to inline: all of them, at the
+    expense of time to compile, with ``forceinline``.
+    """
+    if function is None:
+        return lambda function: part(function, returns=returns, **options)
+    made: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
+
+    def call(typingctx, *arguments):
+        del typingctx
+
+        def codegen(context, builder, signature, arguments):
+            known = made.setdefault(context.active_code_library, {})
+            if signature not in known:
+                known[signature] = _compile(context, function, signature, options)
+            return context.call_internal(builder, known[signature], signature, arguments)
+
+        return returns(*arguments), codegen
+
+    # Numba matches arguments by the signature of the function that it is given.
+    own = inspect.signature(function)
+    first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    call.__signature__ = own.replace(parameters=[first, *own.parameters.values()])  # type: ignore
+    call.__name__ = function.__name__
+    return intrinsic(call)
+
+
+def _compile(
+    context: Any, function: Callable[..., Any], signature: Any, own_options: dict[str, Any]
+) -> Any:
+    """Add a function to the module under construction; what Numba needs to call it."""
+    options = ConfigStack().top().copy()
+    options.no_compile = options.no_cpython_wrapper = options.no_cfunc_wrapper = True
+    for name, value in own_options.items():
+        setattr(options, name, value)
+    library = context.active_code_library
+    made = compiler.compile_internal(
+        context.typing_context,
+        context,
+        library,
+        function,
+        signature.args,
+        signature.return_type,
+        options,
+        {},
+    )
+    # LLVM may drop it where it has inlined all calls.
+    library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"
+    return made.fndesc
