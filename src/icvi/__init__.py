@@ -37,6 +37,7 @@ _HOME = {
     "batch": "icvi.batch",
     "catalogue": "icvi.indices",
     "index": "icvi.indices",
+    "load": "icvi.saving",
     "metrics": "icvi.metrics",
     "rCIP": "icvi.indices",
     "rH": "icvi.indices",
@@ -67,6 +68,7 @@ if TYPE_CHECKING:
     from icvi.indices import rH as rH
     from icvi.kernels.state import State as State
     from icvi.partition import Partition as Partition
+    from icvi.saving import load as load
     from icvi.scoring import score as score
     from icvi.scoring import scores as scores
     from icvi.trace import Trace as Trace

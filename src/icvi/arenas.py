@@ -93,6 +93,8 @@ class Arenas:
         last = k if k > 1 else slice(ALL, 2)
         self.A[:, last], self.Q[last], self.C[L.OWNER, last] = 0.0, 0.0, 0.0
         self.meta[L.K] = k - 1
+        if self.meta[L.LAST] > column or self.meta[L.LAST] == k:
+            self.meta[L.LAST] -= 1
         self.forget_caches()
 
     def _write_addresses(self) -> None:

@@ -19,6 +19,7 @@ def absorb(A, Q, C, meta, X, r, J, w):
         enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
         show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1, 1.0)
         column = J
+    meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J

@@ -57,6 +57,7 @@ def worn(A, J):
 @kernel
 def touch(C, meta, J):
     """Have the caches of cluster J refreshed at the next reading."""
+    meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J

@@ -77,10 +77,12 @@ def change_many(
                     return r, ended
         if rows[r] >= 0:
             if factors.size > 0:
+                last = meta[L.LAST]
                 for i in range(meta[L.K] + 1):
                     show(A, Q, np.int64(i), meta[L.D], meta[L.SCATTER] == 1, factors[r])
                     if meta[L.WANT] & L.WANT_GAUSSIAN and i > 0:
                         touch(C, meta, np.int64(i))
+                meta[L.LAST] = last
             take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
             ks[rows[r]] = meta[L.K]
     return weights.size, L.DONE

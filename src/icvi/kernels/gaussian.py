@@ -39,14 +39,17 @@ def covariances(A, G, J, end, d):
     for i in range(end):
         G[L.G_SCALE, i] = covariance_scale(A[L.N, i])
         G[L.G_QUADRATIC, i] = 0.0
-    scale_J = G[L.G_SCALE, J]
     G[L.G_SCALE, 0] *= 2.0
     S = L.V + 2 * d
     for out in range(L.G_WORK, L.G_WORK + d * (d + 1) // 2):
-        common = A[S, J] * scale_J
+        # In two steps, so that no product is fused with the sum: then a pair has one value,
+        # whichever of the two changed last.
         for i in range(end):
-            G[out, i] = A[S, i] * G[L.G_SCALE, i] + common
-        G[out, 0] = A[S, 0] * G[L.G_SCALE, 0]
+            G[out, i] = A[S, i] * G[L.G_SCALE, i]
+        data, common = G[out, 0], G[out, J]
+        for i in range(end):
+            G[out, i] += common
+        G[out, 0] = data
         S += 1
 
 

@@ -17,8 +17,15 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
 
     var_i and W, which nearly every index reads, are brought up to date first.
     """
-    for q in range(meta[L.STALE]):
+    end = meta[L.STALE] - 1
+    for q in range(end + 1):
         J = np.int64(C[L.QUEUE, q])
+        if J == meta[L.LAST]:
+            # To the end: steps use the distances of the last one, and must not depend on when
+            # readings were taken before.
+            C[L.QUEUE, q] = C[L.QUEUE, end]
+            C[L.QUEUE, end] = J
+            J = np.int64(C[L.QUEUE, q])
         C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
     for p in range(meta[L.STEPS]):

@@ -11,6 +11,7 @@ is kept in two parts, and follows each centroid that moved.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.columns import fma
@@ -33,6 +34,16 @@ def follow(Q, last, J, sign, d):
         Q[last, 1, t] = low - (Q[last, 0, t] - s)
 
 
+@part(returns=types.boolean)
+def moved(Q, J, d):
+    """Whether centroid J is another than was last counted."""
+    for t in range(d):
+        for half in range(2):
+            if Q[J, L.Q_COUNTED + half, t] != Q[J, L.Q_MEAN + half, t]:
+                return True
+    return False
+
+
 # Rounding matters: nothing may be fused or moved.
 @step(fastmath=False)
 def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
@@ -43,6 +54,8 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     J = np.int64(0)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
+        if not moved(Q, J, d):
+            continue
         sign = -1.0
         for _ in range(2):
             follow(Q, last, J, sign, d)
