@@ -1,7 +1,7 @@
 """Conn_Index straight from its definition: dense matrices, all of them anew after every event.
 
-An event is (winner, runner_up, label, weight), runner_up -1 for none. Nothing here shares code
-or shortcuts with the library under test.
+An event is (winner, runner_up, label, weight), runner_up -1 for none yet and NEVER for none at
+all. Nothing here shares code or shortcuts with the library under test.
 """
 
 import math
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 Event = tuple[int, int, Hashable, float]
+NEVER = -2
 
 
 class Naive(NamedTuple):
@@ -63,7 +64,7 @@ def counted(events: Sequence[Event], P: int) -> np.ndarray:
     for winner, runner_up, _, w in events:
         if runner_up >= 0:
             cadj[winner, runner_up] += w
-        elif second is not None:
+        elif second is not None and runner_up != NEVER:
             cadj[winner, second] += w
     return cadj
 
@@ -95,3 +96,74 @@ def inter_of(
         return numerator / sum(conn[i].sum() for i in V)
     inside = sum(conn[i, j] for i in own for j in own if i < j and (i in V or j in V))
     return numerator / (numerator + inside)
+
+
+class Survivors:
+    """The events that are left, one by one, and the rules by which prototypes and clusters live.
+
+    An event is [winner, runner_up, weight], runner_up NEVER for none.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[list] = []
+        self.owner: dict[int, Hashable] = {}
+        self.labels: list[Hashable] = []
+        self.seconds: dict[int, set[int]] = {}
+
+    def add(self, winner: int, runner_up: int | None, label: Hashable, weight: float) -> None:
+        if weight == 0:
+            return
+        if len(self.owner) == 1 and winner not in self.owner:
+            (alone,) = self.owner
+            for event in self.events:
+                event[1] = winner
+            self.seconds[alone] = {winner}
+        self.events.append([winner, NEVER if runner_up is None else runner_up, weight])
+        self.owner[winner] = label
+        self.settle()
+
+    def take(self, number: int, share: float = 1.0) -> None:
+        self.events[number][2] -= share * self.events[number][2]
+        if self.events[number][2] == 0:
+            del self.events[number]
+        self.settle()
+
+    def settle(self) -> None:
+        """Prototypes live by weight or an edge, clusters by weight."""
+        met = {i for event in self.events for i in event[:2]}
+        self.owner = {i: label for i, label in self.owner.items() if i in met}
+        self.seconds = {i: js for i, js in self.seconds.items() if i in met}
+        heavy = list(dict.fromkeys(self.owner[winner] for winner, _, _ in self.events))
+        self.labels = [label for label in self.labels if label in heavy]
+        self.labels += [label for label in heavy if label not in self.labels]
+
+    def merge(self, into: Hashable, source: Hashable) -> None:
+        self.owner = {i: into if c == source else c for i, c in self.owner.items()}
+        self.settle()
+
+    def move(self, prototype: int, label: Hashable) -> None:
+        self.owner[prototype] = label
+        self.settle()
+
+    def decay(self, factor: float) -> None:
+        for event in self.events:
+            event[2] *= factor
+
+    def combine(self, other: "Survivors") -> None:
+        self.events += [list(event) for event in other.events]
+        self.labels += [label for label in other.labels if label not in self.labels]
+        self.owner |= other.owner
+        for i, js in other.seconds.items():
+            self.seconds[i] = self.seconds.get(i, set()) | js
+        self.settle()
+
+    def clone(self) -> "Survivors":
+        twin = Survivors()
+        twin.combine(self)
+        return twin
+
+    def read(self, convention: str, border: str) -> Naive:
+        """The index from the definition."""
+        events = [(i, j, self.owner[i], w) for i, j, w in self.events]
+        events.sort(key=lambda event: self.labels.index(event[2]))
+        return conn_index(events, convention, border, self.owner)

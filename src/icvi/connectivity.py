@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.conventions import Border, Convention, check_form
 from icvi.events import as_event, as_winners, refusal
 from icvi.inputs import as_label_array, as_weight, as_weights
-from icvi.labels import Labels, plain
-from icvi.prototype_graph import Edges, PrototypeGraph
+from icvi.kernels import graph_layout as L
+from icvi.labels import plain
+from icvi.living_graph import LivingGraph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Connectivity:
+class Connectivity(LivingGraph):
     r"""How prototypes of clusters are connected, and what that says about the clusters.
 
     A learner that keeps several prototypes per cluster tells for every sample which prototype
@@ -85,116 +85,6 @@ class Connectivity:
     [[0.0, 0.25], [0.3333333333333333, 0.0]]
     """
 
-    def __init__(self, convention: Convention = "paper", border: Border = "CONN") -> None:
-        check_form(convention, border)
-        self.convention, self.border = convention, border
-        self._labels = Labels()
-        self._graph = PrototypeGraph(toolbox=convention == "toolbox", cadj_border=border == "CADJ")
-
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(n_events={self.n_events:g}, n_clusters={self.n_clusters}, "
-            f"n_prototypes={self.n_prototypes}, convention={self.convention!r}, "
-            f"border={self.border!r})"
-        )
-
-    # -- the index -------------------------------------------------------------------------
-
-    @property
-    def value(self) -> float:
-        """The Conn_Index; nan before the first event."""
-        return self._graph.read()[0]
-
-    @property
-    def intra(self) -> float:
-        """Intra, the mean share of samples whose runner-up is in their own cluster."""
-        return self._graph.read()[1]
-
-    @property
-    def inter(self) -> float:
-        """Inter, the mean over clusters of the strongest connection to another one."""
-        return self._graph.read()[2]
-
-    def why(self) -> str | None:
-        """None, or the reason why the index is undefined: ``"empty"``."""
-        return None if self.n_clusters else "empty"
-
-    @property
-    def intra_per_cluster(self) -> NDArray[np.float64]:
-        """(k,) Intra(l)."""
-        return self._graph.clusters("intra")
-
-    @property
-    def inter_matrix(self) -> NDArray[np.float64]:
-        """(k, k) Inter(l, m); a large entry says that l and m should be one cluster."""
-        return self._graph.inter()
-
-    # -- what it holds ---------------------------------------------------------------------
-
-    @property
-    def labels(self) -> list[Hashable]:
-        """Cluster labels in order of first appearance."""
-        return self._labels.known()
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters k."""
-        return self._graph.k
-
-    @property
-    def counts(self) -> NDArray[np.float64]:
-        """(k,) weight n_l of every cluster."""
-        return self._graph.clusters("n")
-
-    @property
-    def n_events(self) -> float:
-        """Total weight, the number of events when every weight is 1."""
-        return self._graph.total
-
-    @property
-    def n_prototypes(self) -> int:
-        """Number of prototypes that have won.
-
-        Arrays over prototypes have a row for every number from 0 to the highest, so they are
-        longer when numbers are left out.
-        """
-        return self._graph.n_prototypes
-
-    @property
-    def owners(self) -> list[Hashable]:
-        """The label of every prototype 0, 1, ..., P - 1; None for a number that has not won."""
-        labels = [None, *self.labels]
-        return [labels[column] for column in self._graph.prototypes("owner").tolist()]
-
-    @property
-    def owner_numbers(self) -> NDArray[np.int64]:
-        """(P,) the cluster of every prototype, counted from 1 in `labels`; 0 for none."""
-        return self._graph.prototypes("owner").astype(np.int64)
-
-    @property
-    def prototype_counts(self) -> NDArray[np.float64]:
-        """(P,) weight of the events that each prototype won."""
-        return self._graph.prototypes("m")
-
-    @property
-    def cadj(self) -> NDArray[np.float64]:
-        """(P, P) CADJ, dense: 8 P^2 bytes, 800 MB for 10,000 prototypes; see `edges`."""
-        P = len(self._graph.prototypes("owner"))
-        winner, runner_up, cadj = self.edges()
-        matrix = np.zeros((P, P))
-        matrix[winner, runner_up] = cadj
-        return matrix
-
-    @property
-    def conn(self) -> NDArray[np.float64]:
-        """(P, P) CONN = CADJ + CADJ^T, dense like `cadj`."""
-        matrix = self.cadj
-        return matrix + matrix.T
-
-    def edges(self) -> Edges:
-        """CADJ without its zeros: (winner, runner_up, cadj), sorted by winner and runner-up."""
-        return self._graph.edges()
-
     def plot(self, prototypes: Any, **options: Any) -> Figure:
         """CONNvis: the prototypes and the connections between them. Needs matplotlib.
 
@@ -235,11 +125,13 @@ class Connectivity:
             column = self._labels.columns[label]
         except (KeyError, TypeError):
             column = self._labels.find(label)
+            if column > len(self._labels):
+                self._tidy()
+                column = self._labels.find(label)
         reason = self._graph.count(p, q, column, weight)
         if reason:
-            owner = self.owners[p] if p < len(self.owners) else None
-            raise ValueError(refusal(reason, p, q, owner, plain(label)))
-        if column == self._graph.k > len(self._labels):
+            raise ValueError(self._refusal(reason, p, q, plain(label), weight))
+        if len(self._labels) < column == self._graph.meta[L.COLUMNS]:
             self._labels.remember([plain(label)])
 
     def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
@@ -260,17 +152,20 @@ class Connectivity:
             The index after each event.
         """
         try:
-            return self._graph.count_many(*self._checked(winners, labels, weights))
+            events, columns, w = self._checked(winners, labels, weights)
+            out = np.empty(len(events))
+            self._graph.count_many(events, columns, w, out)
+            return out
         finally:
             # After a refusal, or an interrupt, some new labels have not been reached.
-            self._labels.forget_after(self._graph.k)
+            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
 
     def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
         """Refuse what `update_many` would refuse; count nothing."""
         try:
             self._checked(winners, labels, weights)
         finally:
-            self._labels.forget_after(self._graph.k)
+            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
 
     def _checked(
         self, winners: Any, labels: Any, weights: Any
@@ -279,15 +174,13 @@ class Connectivity:
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
         w = as_weights(weights, len(events))
-        counted = w > 0.0
-        columns = np.empty(len(events), dtype=np.int64)
-        columns[counted], new = self._labels.encode(names[counted])
-        self._labels.remember(new)
-        columns[~counted] = self._labels.encode(names[~counted])[0]
-        self._graph.reserve(int(events[:, 0].max()), len(self._labels))
+        adds = np.ones(len(events), dtype=np.bool_)
+        columns = self._columns(names, adds, w > 0.0)
+        numbers = events[:, 0]
+        self._graph.reserve(int(numbers.min()), int(numbers.max()), len(self._labels))
         r, reason, owner = self._graph.first_refusal(events, columns, w)
         if reason:
-            (p, q), known = events[r].tolist(), [None, *self.labels]
+            (p, q), known = events[r].tolist(), [None, *self._labels.known()]
             message = refusal(reason, p, q, known[owner], plain(names[r]))
             raise ValueError(f"event {r}: {message}")
         return events, columns, w

@@ -118,3 +118,41 @@ def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> st
         f"prototype {q} is given as runner-up to {p}, but has not won yet, so its cluster is "
         "unknown; the runner-up is the best prototype among those that have won"
     )
+
+
+def refusal_to_take(
+    reason: int, p: int, q: int, owner: Hashable, label: Hashable, weight: float, held: float
+) -> str:
+    """The same for an event that cannot be taken back; its winner has ``held`` with q."""
+    if reason == L.NOT_KNOWN:
+        return f"prototype {p} is unknown; {_ONLY_COUNTED}"
+    if reason == L.OTHER_OWNER:
+        return (
+            f"prototype {p} belongs to cluster {owner!r}, got label {label!r}; take its events "
+            f"back with label {owner!r}"
+        )
+    if reason == L.NEVER_ALONE:
+        return (
+            f"expected a runner-up for prototype {p}, got none, although none of its events was "
+            "counted without one; give the one that was counted"
+        )
+    if reason == L.SEVERAL_SECONDS:
+        return (
+            f"expected a runner-up for prototype {p}, got none: events without one got different "
+            "ones in the parts that were combined; give the one of this event"
+        )
+    whom = f"with runner-up {q}" if q >= 0 else "without a runner-up"
+    return f"prototype {p} has weight {held!r} {whom}, got {weight!r} to take back; {_ONLY_COUNTED}"
+
+
+def unknown_label(label: Hashable) -> str:
+    """What to tell the user about a label that owns no prototype."""
+    return f"label {label!r} is unknown; {_ONLY_COUNTED}"
+
+
+_ONLY_COUNTED = "only what was counted can be taken back"
+
+
+def as_prototype(number: Any) -> int:
+    """A prototype's number."""
+    return _as_int(number, "prototype")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import importlib
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.graph_state import compact
 from icvi.kernels import graph_layout as L
 
 _START = 64  # entries of an array before the first growth
@@ -34,40 +37,104 @@ class PrototypeGraph:
     def __init__(self, *, toolbox: bool, cadj_border: bool) -> None:
         self.meta = np.zeros(L.META, dtype=np.int64)
         self.meta[L.TOOLBOX], self.meta[L.CADJ_BORDER] = toolbox, cadj_border
-        self._arrays: list[NDArray[Any]] = []
-        for array, (name, kind) in enumerate(L.ARRAYS.items()):
-            self._arrays.append(np.zeros(2 * _START if "slots" in name else _START, kind))
+        for array, kind in enumerate(L.ARRAYS.values()):
             self.meta[L.WIDTH + array] = kind.itemsize // 8
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget everything but the convention, the border, and whether counts were multiplied."""
+        self.meta[[L.P, L.K, L.SLEEPERS, L.COLUMNS, L.BASE]] = 0
+        self.meta[L.USED :] = 0
+        self.arrays: list[NDArray[Any]] = [
+            np.zeros(2 * _START if "slots" in name else _START, kind)
+            for name, kind in L.ARRAYS.items()
+        ]
+        # The first prototype decides where its table begins.
+        self.arrays[L.PROTOTYPES] = np.zeros(0, L.PROTOTYPE)
         self._write_addresses()
 
     def _write_addresses(self) -> None:
-        for array, records in enumerate(self._arrays):
+        for array, records in enumerate(self.arrays):
             self.meta[L.AT + array], self.meta[L.SIZE + array] = records.ctypes.data, len(records)
+        # Prototypes are found by their numbers, which need not start at 0.
+        base = int(self.meta[L.BASE])
+        self.meta[L.AT + L.PROTOTYPES] -= base * L.PROTOTYPE.itemsize
+        self.meta[L.SIZE + L.PROTOTYPES] += base
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy has arrays of its own.
         self.__dict__.update(state)
         self._write_addresses()
 
+    def copy(self) -> PrototypeGraph:
+        """The same graph, with arrays of its own."""
+        return copy.deepcopy(self)
+
     # -- how it grows ----------------------------------------------------------------------
 
-    def reserve(self, prototype: int, cluster: int) -> None:
-        """Make room for a prototype and a cluster with these numbers, and for one more event."""
-        self._arrays[L.PROTOTYPES] = self._enlarged(L.PROTOTYPES, prototype + 1)
-        self._arrays[L.CLUSTERS] = self._enlarged(L.CLUSTERS, cluster + 1)
+    def reserve(self, lowest: int, highest: int, cluster: int) -> None:
+        """Make room for prototypes and clusters up to these numbers, and for one more event."""
+        if self._is_mostly_dead(lowest, highest):
+            compact(self)
+        self._cover(lowest, highest)
+        self.arrays[L.CLUSTERS] = self._enlarged(L.CLUSTERS, cluster + 1)
         self._write_addresses()
+        self.make_room()
+
+    def make_room(self) -> None:
+        """Make room for one more event."""
         for relation in (L.EDGES, L.CONTACTS, L.PAIRS):
-            # An event makes two entries at most, and entry 0 is none.
-            entries = self._enlarged(relation, int(self.meta[L.USED + relation]) + 3)
-            if entries is not self._arrays[relation]:
+            entries = self._enlarged(relation, self._needed(relation))
+            if entries is not self.arrays[relation]:
                 slots = np.zeros(2 * len(entries), dtype=np.int64)
-                self._arrays[relation], self._arrays[relation + L.SLOTS] = entries, slots
+                self.arrays[relation], self.arrays[relation + L.SLOTS] = entries, slots
                 self._write_addresses()
                 kernel("rehash", "relation")(self.meta, relation)
 
+    def _needed(self, relation: np.int64) -> int:
+        # An event makes two entries at most, and entry 0 is none.
+        return int(self.meta[L.USED + relation]) + 3
+
+    def _is_mostly_dead(self, lowest: int, highest: int) -> bool:
+        """Whether an array that is full would do with half of its length without the dead."""
+        table = len(self.arrays[L.PROTOTYPES])
+        if not self._covers(lowest, highest) and 4 * self.n_prototypes < table:
+            return True
+        for relation, live in ((L.EDGES, "linked"), (L.CONTACTS, "linked"), (L.PAIRS, "border")):
+            entries = self.relation(relation)
+            if self._needed(relation) > len(self.arrays[relation]):
+                if relation == L.EDGES:
+                    alive = int(np.count_nonzero(entries["cadj"] > 0.0))
+                else:
+                    alive = int(np.count_nonzero(entries[live]))
+                # Both directions of an edge have an entry, even if one of them has no events.
+                if (4 if relation == L.EDGES else 2) * alive < len(entries):
+                    return True
+        return False
+
+    def _covers(self, lowest: int, highest: int) -> bool:
+        base = int(self.meta[L.BASE])
+        return base <= lowest and highest < base + len(self.arrays[L.PROTOTYPES])
+
+    def _cover(self, lowest: int, highest: int) -> None:
+        """Have records for all prototypes from the lowest to the highest number."""
+        if self._covers(lowest, highest):
+            return
+        old, base = self.arrays[L.PROTOTYPES], int(self.meta[L.BASE])
+        if not len(old):
+            base = lowest
+        start, end = min(base, lowest), max(base + len(old), highest + 1)
+        size = 1 << max(end - start - 1, _START - 1).bit_length()
+        if lowest < base:
+            # It grows downwards: what it has to spare goes there.
+            start = max(0, end - size)
+        new = np.zeros(size, L.PROTOTYPE)
+        new[base - start : base - start + len(old)] = old
+        self.arrays[L.PROTOTYPES], self.meta[L.BASE] = new, start
+
     def _enlarged(self, array: np.int64, least: int) -> NDArray[Any]:
         """An array, or its content in one that is at least that long, a power of two."""
-        old = self._arrays[array]
+        old = self.arrays[array]
         if least <= len(old):
             return old
         new = np.zeros(1 << (least - 1).bit_length(), old.dtype)
@@ -77,11 +144,11 @@ class PrototypeGraph:
     # -- how it changes --------------------------------------------------------------------
 
     def count(self, p: int, q: int, column: int, w: float) -> int:
-        """Count one event, or say why not."""
+        """Count one event, or take it back if w is negative (or -0), or say why not."""
         update = kernel("update_graph")
         reason: int = update(self.meta, p, q, column, w)
         if reason == L.NO_ROOM:
-            self.reserve(p, column)
+            self.reserve(p, p, column)
             reason = update(self.meta, p, q, column, w)
         return reason
 
@@ -95,15 +162,33 @@ class PrototypeGraph:
         return event, reason, owner
 
     def count_many(
-        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """Count events that were checked; the index after each."""
-        out = np.empty(len(events))
-        done = 0
-        while done < len(events):
-            self.reserve(0, 0)
-            done = kernel("update_graph_many")(self.meta, events, columns, w, done, out)
-        return out
+        self,
+        events: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        w: NDArray[np.float64],
+        out: NDArray[np.float64],
+    ) -> tuple[int, int]:
+        """Count events, take back those with negative weights; the index after each.
+
+        Room for their prototypes and columns is reserved before. Tells how many there were
+        before one that cannot be, and why not.
+        """
+        span = int(events[:, 0].min()), int(events[:, 0].max()), int(columns.max())
+        done, reason = 0, L.NO_ROOM
+        while reason == L.NO_ROOM:
+            self.reserve(*span)
+            done, reason = kernel("update_graph_many")(self.meta, events, columns, w, done, out)
+        return done, reason
+
+    def multiply(self, factor: float) -> None:
+        """All counts times a factor above 0."""
+        for array, kind in zip(self.arrays, L.ARRAYS.values(), strict=True):
+            for field in kind.names or ():
+                rest = "rest" if field == "cadj" else f"{field}_rest"
+                if rest in (kind.names or ()):
+                    array[field], array[rest] = _product(array[field], array[rest], factor)
+        self.meta[L.DECAYED] |= factor != 1.0
+        kernel("refresh_all", "rebuild")(self.meta)
 
     # -- how it looks ----------------------------------------------------------------------
 
@@ -119,38 +204,106 @@ class PrototypeGraph:
 
     @property
     def n_prototypes(self) -> int:
-        """Number of prototypes that have won."""
+        """Number of prototypes that are known."""
         return int(self.meta[L.P])
 
     @property
     def total(self) -> float:
         """Weight of all events."""
-        return float(self._arrays[L.CLUSTERS]["n"][0])
+        clusters = self.arrays[L.CLUSTERS]
+        return math.fsum([*clusters["n"].tolist(), *clusters["n_rest"].tolist()])
+
+    def order(self) -> NDArray[np.int64]:
+        """The columns of the clusters, in order of first appearance."""
+        after = self.arrays[L.CLUSTERS]["after"].tolist()
+        columns, column = [], after[0]
+        while column:
+            columns.append(column)
+            column = after[column]
+        return np.array(columns, dtype=np.int64)
+
+    def sleepers(self) -> NDArray[np.int64]:
+        """The columns of clusters whose prototypes have edges but no weight."""
+        return np.flatnonzero(self.arrays[L.CLUSTERS]["state"] == L.ASLEEP)
 
     def prototypes(self, field: str) -> NDArray[Any]:
-        """A field of the prototypes 0, 1, ... up to the highest number that has won."""
-        records = self._arrays[L.PROTOTYPES]
-        seen = np.flatnonzero(records["owner"])
-        return records[field][: seen[-1] + 1 if seen.size else 0].copy()
+        """A field of the prototypes 0, 1, ... up to the highest number that is known."""
+        records, base = self.arrays[L.PROTOTYPES], int(self.meta[L.BASE])
+        known = np.flatnonzero(records["owner"])
+        if not known.size:
+            return np.zeros(0, records[field].dtype)
+        values = np.zeros(base + known[-1] + 1, records[field].dtype)
+        values[base:] = records[field][: known[-1] + 1]
+        return values
+
+    def owner(self, p: int) -> int:
+        """The column of a prototype; 0 for one that is not known."""
+        if not self._covers(p, p):
+            return 0
+        return int(self.arrays[L.PROTOTYPES]["owner"][p - int(self.meta[L.BASE])])
+
+    def held(self, p: int, q: int) -> tuple[float, int]:
+        """What known prototype p has won with runner-up q; -1 as q may stand for another."""
+        record = self.arrays[L.PROTOTYPES][p - int(self.meta[L.BASE])]
+        if q < 0 and (record["pending"] > 0.0 or record["second"] <= 0):
+            return float(record["pending"]), q
+        q = q if q >= 0 else int(record["second"]) - 1
+        edges = self.relation(L.EDGES)
+        there = (edges["row"] == p) & (edges["column"] == q)
+        return float(edges["cadj"][there].sum()), q
+
+    def weights(self) -> NDArray[np.float64]:
+        """Weight of the events that each prototype won."""
+        winner, _, cadj = self.edges()
+        pending: NDArray[np.float64] = self.prototypes("pending")
+        return pending + np.bincount(winner, cadj, len(pending))
 
     def clusters(self, field: str) -> NDArray[Any]:
         """A field of the clusters, in order of first appearance."""
-        return self._arrays[L.CLUSTERS][field][1 : self.k + 1].copy()
+        values: NDArray[Any] = self.arrays[L.CLUSTERS][field][self.order()]
+        return values
 
     def inter(self) -> NDArray[np.float64]:
         """Inter(l, m) for all pairs of clusters."""
-        pairs = self._relation(L.PAIRS)
-        pairs = pairs[pairs["border"] > 0]
+        pairs, order = self.relation(L.PAIRS), self.order()
+        place = np.full(len(self.arrays[L.CLUSTERS]), -1)
+        place[order] = np.arange(self.k)
+        pairs = pairs[(pairs["border"] > 0) & (place[pairs["row"]] >= 0)]
+        pairs = pairs[place[pairs["column"]] >= 0]
         matrix = np.zeros((self.k, self.k))
-        matrix[pairs["row"] - 1, pairs["column"] - 1] = np.minimum(pairs["X"] / pairs["Y"], 1.0)
+        matrix[place[pairs["row"]], place[pairs["column"]]] = np.minimum(
+            pairs["X"] / pairs["Y"], 1.0
+        )
         return matrix
 
     def edges(self) -> Edges:
         """CADJ without its zeros."""
-        edges = self._relation(L.EDGES)
+        edges = self.relation(L.EDGES)
         edges = edges[edges["cadj"] > 0.0]
         edges = edges[np.lexsort((edges["column"], edges["row"]))]
         return Edges(*(np.ascontiguousarray(edges[f]) for f in ("row", "column", "cadj")))
 
-    def _relation(self, relation: np.int64) -> NDArray[Any]:
-        return self._arrays[relation][1 : self.meta[L.USED + relation] + 1]
+    def relation(self, relation: np.int64) -> NDArray[Any]:
+        """The entries of a sparse relation."""
+        return self.arrays[relation][1 : self.meta[L.USED + relation] + 1]
+
+
+def _product(
+    a: NDArray[np.float64], rest: NDArray[np.float64], factor: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """(a, rest) times a factor, in two doubles again."""
+    high, low = _halves(a)
+    f_high, f_low = (float(half) for half in _halves(np.float64(factor)))
+    product = a * factor
+    # What the product lost by rounding (Dekker 1971).
+    lost = ((high * f_high - product) + high * f_low + low * f_high) + low * f_low
+    rest = lost + rest * factor
+    total = product + rest
+    return total, rest - (total - product)
+
+
+def _halves(a: Any) -> tuple[Any, Any]:
+    """A number as the sum of two that have 26 bits each."""
+    shifted = a * 134217729.0
+    high = shifted - (shifted - a)
+    return high, a - high

@@ -14,6 +14,7 @@ import numpy as np
 
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import kernel
+from icvi.kernels.doubles import plus, plus_both
 from icvi.kernels.graph import cluster, contact, edge, pair, prototype
 from icvi.kernels.relation import append, find
 
@@ -26,25 +27,38 @@ def touch(meta, a, own, other, w, linked, sent):
 
     ``sent`` is the same for CADJ.
     """
-    t = contact(meta, contact_of(meta, a, own, other))
-    was, c = on_border(meta, t), t.c
+    t = contact(meta, contact_of(meta, a, other))
+    if t.linked == 0:
+        # A new contact, or an old one of a prototype that belonged to another cluster then.
+        t.pair = pair_of(meta, own, other)
+    was, c, rest = on_border(meta, t), t.c, t.c_rest
     t.linked += linked
     t.sent += sent
-    t.c = c + w if t.linked > 0 else 0.0
+    t.c, t.c_rest = plus(c, rest, w) if t.linked > 0 else (0.0, 0.0)
     now = on_border(meta, t)
 
     p = pair(meta, t.pair)
-    change = (t.c if now else 0.0) - (c if was else 0.0)
-    p.X += change
-    if meta[L.TOOLBOX]:
-        p.Y += change
     if now != was:
-        share = share_of_Y(meta, a, own, other)
         p.border += 1 if now else -1
-        p.Y += share if now else -share
         if p.border == 0:
-            p.X = 0.0
-            p.Y = 0.0
+            p.X, p.X_rest, p.Y, p.Y_rest = 0.0, 0.0, 0.0, 0.0
+            return
+        sign = 1.0 if now else -1.0
+        c, rest = (t.c, t.c_rest) if now else (c, rest)
+        add_to_pair(meta, p, sign * c)
+        add_to_pair(meta, p, sign * rest)
+        share, rest = share_of_Y(meta, a, own, other)
+        p.Y, p.Y_rest = plus_both(p.Y, p.Y_rest, sign * share, sign * rest)
+    elif now:
+        add_to_pair(meta, p, w)
+
+
+@kernel
+def add_to_pair(meta, p, w):
+    """The CONN of V_lm with m grows by w."""
+    p.X, p.X_rest = plus(p.X, p.X_rest, w)
+    if meta[L.TOOLBOX]:
+        p.Y, p.Y_rest = plus(p.Y, p.Y_rest, w)
 
 
 @kernel
@@ -63,30 +77,39 @@ def touches(meta, a, m):
 @kernel
 def share_of_Y(meta, a, own, other):
     """What Y has only because of prototype a: added when a enters V, taken when it leaves."""
+    i = prototype(meta, a)
     if not meta[L.TOOLBOX]:
-        return prototype(meta, a).r
-    share = 0.0
-    number = prototype(meta, a).neighbours
+        return i.r, i.r_rest
+    share, rest = 0.0, 0.0
+    number = i.neighbours
     while number != 0:
         e = edge(meta, number)
         if prototype(meta, e.column).owner == own and not touches(meta, e.column, other):
-            share += e.cadj + edge(meta, e.twin).cadj
+            back = edge(meta, e.twin)
+            share, rest = plus_both(share, rest, e.cadj, e.rest)
+            share, rest = plus_both(share, rest, back.cadj, back.rest)
         number = e.next
-    return share
+    return share, rest
 
 
 @kernel
 def widen(meta, i, j, inside, w):
     """CONN(i, j) grows by w: so does Y wherever that is a part of it."""
-    prototype(meta, i).r += w
-    prototype(meta, j).r += w
     if not meta[L.TOOLBOX]:
-        add_to_Y(meta, i, w, _NOBODY)
-        add_to_Y(meta, j, w, _NOBODY)
+        widen_row(meta, i, w)
+        widen_row(meta, j, w)
     elif inside:
         # Once, even where both are in V.
         add_to_Y(meta, i, w, _NOBODY)
         add_to_Y(meta, j, w, i)
+
+
+@kernel
+def widen_row(meta, a, w):
+    """CONN of prototype a with everybody grows by w."""
+    i = prototype(meta, a)
+    i.r, i.r_rest = plus(i.r, i.r_rest, w)
+    add_to_Y(meta, a, w, _NOBODY)
 
 
 @kernel
@@ -96,19 +119,19 @@ def add_to_Y(meta, a, w, but):
     while number != 0:
         t = contact(meta, number)
         if on_border(meta, t) and (but == _NOBODY or not touches(meta, but, t.column)):
-            pair(meta, t.pair).Y += w
+            p = pair(meta, t.pair)
+            p.Y, p.Y_rest = plus(p.Y, p.Y_rest, w)
         number = t.next
 
 
 @kernel
-def contact_of(meta, a, own, other):
+def contact_of(meta, a, other):
     """The contact of a prototype with another cluster, made when there is none."""
     number = find(meta, L.CONTACTS, a, other)
     if number == 0:
         i = prototype(meta, a)
         number = append(meta, L.CONTACTS, a, other, i.contacts)
         i.contacts = number
-        contact(meta, number).pair = pair_of(meta, own, other)
     return number
 
 

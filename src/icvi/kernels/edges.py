@@ -7,10 +7,16 @@ import numpy as np
 from icvi.kernels import graph_layout as L
 from icvi.kernels.borders import touch, widen
 from icvi.kernels.compiling import kernel
+from icvi.kernels.doubles import plus
 from icvi.kernels.graph import cluster, edge, prototype
 from icvi.kernels.relation import append, find
 
 _NONE = np.int64(0)
+
+#: What is left of a count counts as nothing below this share of what is taken from it: weights
+#: that add up to what was counted do so to rounding only. The second is for counts that were
+#: multiplied, when callers multiply the weights that they take back.
+_ROUNDING, _ROUNDING_OF_PRODUCTS = 2.0**-50, 1e-12
 
 
 @kernel
@@ -18,15 +24,19 @@ def add_edge(meta, i, j, w):
     """CADJ(i, j) += w, O(k) amortised; a negative w takes back."""
     e = edge(meta, edge_of(meta, i, j))
     before = e.cadj > 0.0
-    add_exactly(e, w)
+    e.cadj, e.rest = plus(e.cadj, e.rest, w)
     sent = np.int64(e.cadj > 0.0) - np.int64(before)
-    linked = sent if edge(meta, e.twin).cadj == 0.0 else _NONE
+    linked = _NONE if edge(meta, e.twin).cadj > 0.0 else sent
 
-    l, m = prototype(meta, i).owner, prototype(meta, j).owner
+    winner, runner_up = prototype(meta, i), prototype(meta, j)
+    l, m = winner.owner, runner_up.owner
     c = cluster(meta, l)
-    c.out += w
+    c.n, c.n_rest = plus(c.n, c.n_rest, w)
+    c.sent += sent
+    winner.links += linked
+    runner_up.links += linked
     if l == m:
-        c.inside += w
+        c.inside, c.inside_rest = plus(c.inside, c.inside_rest, w)
     else:
         touch(meta, i, l, m, w, linked, sent)
         touch(meta, j, m, l, w, linked, _NONE)
@@ -34,14 +44,26 @@ def add_edge(meta, i, j, w):
 
 
 @kernel
-def add_exactly(e, w):
-    """CADJ in two doubles: taking back the weights that were added gives 0, in any order."""
-    a = e.cadj
-    s = a + w
-    b = s - a
-    rest = e.rest + ((a - (s - b)) + (w - b))
-    e.cadj = s + rest
-    e.rest = rest - (e.cadj - s)
+def take_edge(meta, i, j, w):
+    """CADJ(i, j) -= w, or what there is of it when that is w to rounding."""
+    e = edge(meta, edge_of(meta, i, j))
+    w, rest = taken(meta, e.cadj, e.rest, w)
+    add_edge(meta, i, j, -w)
+    if rest != 0.0:
+        add_edge(meta, i, j, -rest)
+
+
+@kernel
+def taken(meta, count, rest, w):
+    """What to take from a count so that w is taken, and no rounding stays behind."""
+    left = plus(count, rest, -w)[0]
+    return (w, 0.0) if left > tolerance(meta, w) else (count, rest)
+
+
+@kernel
+def tolerance(meta, w):
+    """By how much w may differ from a count and still be all of it."""
+    return w * (_ROUNDING_OF_PRODUCTS if meta[L.DECAYED] else _ROUNDING)
 
 
 @kernel

@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import math
+
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.edges import add_edge
-from icvi.kernels.graph import cluster, pair, prototype
+from icvi.kernels.graph import cluster, prototype
+from icvi.kernels.lives import refresh, settle
+from icvi.kernels.pending import put_pending, release_pending
+from icvi.kernels.taking import refusal_to_take, take_event
 from icvi.kernels.undefined import EMPTY
+
+
+@kernel
+def count_event(meta, p, q, c, w):
+    """Count the event, take it back if w is negative (-0 too), or say why not."""
+    if math.copysign(1.0, w) < 0.0:
+        reason = refusal_to_take(meta, p, q, c, -w)
+        if reason == L.FINE and w != 0.0:
+            take_event(meta, p, q, c, -w)
+        return reason
+    reason = refusal(meta, p, q, c, meta[L.P])
+    if reason == L.FINE and w != 0.0:
+        absorb_event(meta, p, q, c, w)
+    return reason
 
 
 @kernel
@@ -17,9 +36,15 @@ def refusal(meta, p, q, c, seen):
         return L.OTHER_OWNER
     if q < 0:
         return L.RUNNER_UP_MISSING if seen > (owner != 0) else L.FINE
-    if q >= meta[L.SIZE + L.PROTOTYPES] or prototype(meta, q).owner == 0:
+    if not has_record(meta, q) or prototype(meta, q).owner == 0:
         return L.RUNNER_UP_UNKNOWN
     return L.FINE
+
+
+@kernel
+def has_record(meta, p):
+    """Whether the table of prototypes reaches this far."""
+    return meta[L.BASE] <= p < meta[L.SIZE + L.PROTOTYPES]
 
 
 @kernel
@@ -34,51 +59,26 @@ def has_room(meta):
 @kernel
 def absorb_event(meta, p, q, c, w):
     """Count the event."""
-    winner, l = prototype(meta, p), cluster(meta, c)
-    pending = 0.0
+    winner = prototype(meta, p)
+    alone = False
     if winner.owner == 0:
         winner.owner = c
-        l.prototypes += 1
-        if meta[L.P] == 1:
-            # So far q was alone and its samples had no runner-up; now that is p.
-            pending = prototype(meta, q).m
+        cluster(meta, c).prototypes += 1
+        alone = meta[L.P] == 1
         meta[L.P] += 1
-        meta[L.K] = max(meta[L.K], c)
-    winner.m += w
-    l.n += w
-    cluster(meta, 0).n += w
-    if q >= 0:
+    if q < 0:
+        put_pending(meta, p, w)
+    else:
         add_edge(meta, p, q, w)
-        if pending > 0.0:
-            add_edge(meta, q, p, pending)
-        other = prototype(meta, q).owner
-        if other != c:
-            refresh(meta, other)
+        if alone:
+            # So far q was alone and its samples had no runner-up; now that is p.
+            release_pending(meta, q, p)
+    settle(meta, c)
     refresh(meta, c)
-
-
-@kernel
-def refresh(meta, c):
-    """Intra(l) and the largest Inter(l, m); an event changes those of two clusters at most."""
-    l = cluster(meta, c)
-    l.intra = intra(l, meta[L.TOOLBOX])
-    worst = 0.0
-    number = l.pairs
-    while number != 0:
-        m = pair(meta, number)
-        if m.border > 0:
-            worst = max(worst, m.X / m.Y)
-        number = m.next
-    # Sums of fractional weights in different orders may exceed each other by their rounding.
-    l.worst = min(worst, 1.0)
-
-
-@kernel
-def intra(l, toolbox):
-    """Intra(l): CADJ inside l over the weight of l."""
-    if toolbox:
-        return l.inside / l.out if l.out > 0.0 else 0.0
-    return 1.0 if l.prototypes == 1 else min(l.inside / l.n, 1.0)
+    if q >= 0:
+        other = prototype(meta, q).owner
+        if other != c and cluster(meta, other).state == L.LIVE:
+            refresh(meta, other)
 
 
 @kernel
@@ -88,10 +88,12 @@ def conn_index(meta):
     if k == 0:
         return EMPTY, EMPTY, EMPTY
     s, t = 0.0, 0.0
-    for c in range(1, k + 1):
+    c = cluster(meta, 0).after
+    while c != 0:
         l = cluster(meta, c)
         s += l.intra
         t += l.worst
+        c = l.after
     if k == 1:
         # The paper's default is Inter = 1; the toolbox reports Inter = 0, but 0 for the index.
         return 0.0, s, 0.0 if meta[L.TOOLBOX] else 1.0

@@ -3,6 +3,9 @@
 Entry 0 of an array stands for "none", so that arrays of zeros are an empty graph. The three
 sparse relations (edges, contacts, pairs) start with the fields that `relation` needs: row,
 column, and the next entry of the same row.
+
+Every sum is kept in two doubles, itself and its rest, so that taking back what was added leaves
+nothing behind, in whatever order.
 """
 
 from __future__ import annotations
@@ -13,22 +16,34 @@ _RELATION = [("row", "i8"), ("column", "i8"), ("next", "i8")]
 
 PROTOTYPE = np.dtype(
     [
-        ("owner", "i8"),  # its cluster; 0 as long as it has not won
+        ("owner", "i8"),  # its cluster; 0 when it has neither weight nor an edge
         ("neighbours", "i8"),  # its first edge
         ("contacts", "i8"),  # its first contact
-        ("m", "f8"),  # weight of the events it won
-        ("r", "f8"),  # sum of CONN(i, j) over all j
+        ("links", "i8"),  # number of j with CONN(i, j) > 0
+        ("second", "i8"),  # 1 + the runner-up that its pending events got; 0 none, -1 several
+        ("pending", "f8"),  # weight of the events it won without a runner-up
+        ("pending_rest", "f8"),
+        ("r", "f8"),  # sum of CONN(i, j) over all j; only the paper's convention needs it
+        ("r_rest", "f8"),
     ]
 )
+# Fields that are read together stand together.
 CLUSTER = np.dtype(
     [
+        ("after", "i8"),  # live clusters are a ring in order of appearance, by way of entry 0
+        ("intra", "f8"),  # Intra(l)
+        ("worst", "f8"),  # max of Inter(l, m) over m
+        ("before", "i8"),
+        ("state", "i8"),  # GONE, LIVE or ASLEEP
+        ("sent", "i8"),  # number of CADJ(i, j) > 0, i in the cluster, and of pending weights
         ("prototypes", "i8"),  # how many it owns
         ("pairs", "i8"),  # its first pair
         ("n", "f8"),  # weight of its events
+        ("n_rest", "f8"),
         ("inside", "f8"),  # sum of CADJ(i, j), i and j in the cluster
-        ("out", "f8"),  # sum of CADJ(i, j), i in the cluster, all j
-        ("intra", "f8"),  # Intra(l)
-        ("worst", "f8"),  # max of Inter(l, m) over m
+        ("inside_rest", "f8"),
+        ("pending", "f8"),  # as much of n has no runner-up
+        ("pending_rest", "f8"),
     ]
 )
 #: Prototype i to prototype j, both ways always: its twin is the edge from j to i.
@@ -41,6 +56,7 @@ CONTACT = np.dtype(
         ("linked", "i8"),  # number of j in m with CONN(i, j) > 0
         ("sent", "i8"),  # number of j in m with CADJ(i, j) > 0
         ("c", "f8"),  # sum of CONN(i, j) over j in m
+        ("c_rest", "f8"),
     ]
 )
 #: Cluster l to cluster m: numerator and denominator of Inter(l, m).
@@ -50,6 +66,8 @@ PAIR = np.dtype(
         ("border", "i8"),  # number of prototypes in V_lm
         ("X", "f8"),
         ("Y", "f8"),
+        ("X_rest", "f8"),
+        ("Y_rest", "f8"),
     ]
 )
 
@@ -69,13 +87,20 @@ PROTOTYPES, CLUSTERS, EDGES, CONTACTS, PAIRS = map(np.int64, range(5))
 #: From a relation to its slots.
 SLOTS = 3
 
-# meta: the convention, the number of prototypes and clusters, and for every array its address,
-# its length, the integers per record, and (if it is a relation) how many entries are in use.
-TOOLBOX, CADJ_BORDER, P, K, AT = range(5)
+# meta: the convention, the number of prototypes, of clusters with and without weight, and of
+# columns in use, whether counts were multiplied, the lowest prototype that has a record; for
+# every array its address, its end, the integers per record, and (if it is a relation) how many
+# entries are in use.
+TOOLBOX, CADJ_BORDER, P, K, SLEEPERS, COLUMNS, DECAYED, BASE, AT = range(9)
 SIZE = AT + len(ARRAYS)
 WIDTH = SIZE + len(ARRAYS)
 USED = WIDTH + len(ARRAYS)
 META = USED + len(ARRAYS)
 
+#: A cluster without prototypes; one with weight; one whose prototypes have edges but no weight.
+GONE, LIVE, ASLEEP = range(3)
+
 #: Why an event cannot be counted; 0 says that it can.
 FINE, OTHER_OWNER, RUNNER_UP_MISSING, RUNNER_UP_UNKNOWN, NO_ROOM = range(5)
+#: Why an event cannot be taken back.
+NOT_KNOWN, NEVER_ALONE, SEVERAL_SECONDS, TOO_MUCH = range(5, 9)

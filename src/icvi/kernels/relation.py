@@ -1,6 +1,7 @@
 """Sparse tables: entry (row, column) is found by hash, the entries of a row by a chain.
 
-Nothing is ever taken out; an entry that is no longer true holds zeros.
+Nothing is ever taken out; an entry that is no longer true holds zeros, until the whole graph is
+built anew.
 """
 
 from __future__ import annotations

@@ -1,0 +1,403 @@
+"""The algebra of a labelled prototype graph: what was counted is taken back, moved, joined."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi import graph_algebra
+from icvi.conventions import Border, Convention, check_form
+from icvi.events import as_event, as_prototype, as_winners, refusal, refusal_to_take, unknown_label
+from icvi.graph_loading import build
+from icvi.graph_readings import GraphReadings
+from icvi.graph_state import as_arrays, clusters_of, compact, renumbering
+from icvi.inputs import as_label_array, as_weight, as_weights
+from icvi.kernels import graph_layout as L
+from icvi.labels import Labels, plain
+from icvi.prototype_graph import PrototypeGraph
+
+#: As many labels of clusters that are gone may stay before the others are numbered anew.
+_STALE = 64
+
+
+class LivingGraph(GraphReadings):
+    """What a `Connectivity` can do besides counting."""
+
+    def __init__(self, convention: Convention = "paper", border: Border = "CONN") -> None:
+        check_form(convention, border)
+        self.convention, self.border = convention, border
+        self._labels = Labels()
+        self._graph = PrototypeGraph(toolbox=convention == "toolbox", cadj_border=border == "CADJ")
+
+    # -- taking back -----------------------------------------------------------------------
+
+    def remove(
+        self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
+    ) -> None:
+        """Take back one sample that was counted.
+
+        The index is then what its definition gives for the samples that are left. A prototype
+        is known as long as it has weight or is the runner-up of a sample that is left; a
+        cluster counts as long as it has weight.
+
+        Parameters
+        ----------
+        winner, runner_up, label, weight
+            As they were counted. A part of the weight can be taken back too, and what is left
+            of it within rounding counts as nothing. None as runner-up is for samples that were
+            counted without one: they have one since the second prototype appeared, and keep
+            it even when that has lost its own samples.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> winners, labels = [[0, -1], [1, 0], [2, 1], [1, 2]], ["a", "a", "b", "a"]
+        >>> c.update_many(winners, labels).round(4).tolist()
+        [0.0, 0.0, 0.3333, 0.2083]
+        >>> c.remove(1, 2, "a")
+        >>> round(c.value, 4)
+        0.3333
+        """
+        p, q = as_event(winner, runner_up)
+        weight = as_weight(weight)
+        column = self._labels.find(label)
+        if column > len(self._labels):
+            raise ValueError(unknown_label(plain(label)))
+        reason = self._graph.count(p, q, column, -weight)
+        if reason:
+            raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
+
+    def remove_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
+        """Take back samples in order and read the index after every one of them; all or none.
+
+        Parameters
+        ----------
+        winners, labels, weights
+            As in `update_many`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The index after each; nan once nothing is left.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> winners, labels = [[0, -1], [1, 0], [2, 1], [1, 2]], ["a", "a", "b", "a"]
+        >>> c.update_many(winners, labels).round(4).tolist()
+        [0.0, 0.0, 0.3333, 0.2083]
+        >>> c.remove_many([[1, 2], [2, 1]], ["a", "b"]).round(4).tolist()
+        [0.3333, 0.0]
+        >>> c.labels
+        ['a']
+        """
+        events = as_winners(winners)
+        return self._apply_many(events, labels, -as_weights(weights, len(events)))
+
+    def _apply_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
+        """Count events and take back those of negative weight (or -0), in order; all or none.
+
+        So a window slides in one pass. Costs a copy of the state, besides the events.
+        """
+        events = as_winners(winners)
+        names = as_label_array(labels, len(events))
+        w = np.asarray(weights, dtype=np.float64)
+        as_weights(np.abs(w), len(events))
+        before = self._graph.copy()
+        out = np.empty(len(events))
+        try:
+            columns = self._columns(names, ~np.signbit(w), w != 0.0)
+            done, reason = self._graph.count_many(events, columns, w, out)
+            if reason:
+                (p, q), label = events[done].tolist(), plain(names[done])
+                message = self._refusal(reason, p, q, label, float(w[done]))
+                raise ValueError(f"event {done}: {message}")
+        except BaseException:
+            self._graph = before
+            raise
+        finally:
+            # Some new labels have not been reached, or had no weight.
+            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+        self._tidy()
+        return out
+
+    def _columns(
+        self, names: NDArray[Any], adds: NDArray[np.bool_], counts: NDArray[np.bool_]
+    ) -> NDArray[np.int64]:
+        """Columns of labels; those that are added with some weight are remembered."""
+        self._tidy()
+        columns = np.empty(len(names), dtype=np.int64)
+        founds = adds & counts
+        columns[founds], new = self._labels.encode(names[founds])
+        self._labels.remember(new)
+        columns[~founds] = self._labels.encode(names[~founds])[0]
+        return columns
+
+    def _tidy(self) -> None:
+        """Forget labels whose clusters are gone, when they are the most."""
+        meta = self._graph.meta
+        if len(self._labels) > 2 * int(meta[L.K] + meta[L.SLEEPERS]) + _STALE:
+            self._compact()
+
+    def _compact(self) -> None:
+        """Forget what is dead; clusters are numbered anew, in the order of `known_labels`."""
+        names = self.known_labels
+        compact(self._graph, renumbering(self._graph, clusters_of(self._graph)))
+        self._labels.columns = {name: c for c, name in enumerate(names, start=1)}
+
+    def _refusal(self, reason: int, p: int, q: int, label: Hashable, w: float) -> str:
+        """Why an event of weight w could not be counted, or taken back."""
+        owner = [None, *self._labels.known()][self._graph.owner(p)]
+        if not np.signbit(w):
+            return refusal(reason, p, q, owner, label)
+        if label not in self.known_labels:
+            return unknown_label(label)
+        held = 0.0
+        if reason == L.TOO_MUCH:
+            held, q = self._graph.held(p, q)
+        return refusal_to_take(reason, p, q, owner, label, -w, held)
+
+    # -- moving ----------------------------------------------------------------------------
+
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Give all prototypes of one cluster, with their samples, to another; O(edges).
+
+        Parameters
+        ----------
+        into : hashable
+            The cluster that stays, in its place.
+        source : hashable
+            The cluster that disappears.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [2, 0]], ["a", "b", "c"]).round(4).tolist()
+        [0.0, 0.0, 0.1111]
+        >>> c.merge_clusters("a", "b")
+        >>> c.labels, c.owners
+        (['a', 'c'], ['a', 'a', 'c'])
+        """
+        target, column = self._known(into), self._known(source)
+        if target == column:
+            raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
+        graph_algebra.move(self._graph, np.flatnonzero(self._owners() == column), target)
+
+    def reassign(self, prototype: int, label: Hashable) -> None:
+        """Give one prototype, with the samples it won, to another cluster; O(edges).
+
+        Parameters
+        ----------
+        prototype : int
+            Its number. Its cluster disappears if it was the last one.
+        label : hashable
+            A cluster, known or new.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [2, 0]], ["a", "b", "b"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> c.reassign(2, "c")
+        >>> c.labels, c.owners
+        (['a', 'b', 'c'], ['a', 'b', 'c'])
+        """
+        p = as_prototype(prototype)
+        column = self._labels.find(label)
+        owner = self._graph.owner(p)
+        if not owner:
+            raise ValueError(f"prototype {p} is unknown; expected one that has been counted")
+        if column == owner:
+            return
+        if column > len(self._labels):
+            self._labels.remember([plain(label)])
+        graph_algebra.move(self._graph, np.array([p]), column)
+
+    def _known(self, label: Hashable) -> int:
+        """The column of a cluster that is there."""
+        column = self._labels.find(label)
+        if column not in clusters_of(self._graph):
+            raise ValueError(
+                f"label {plain(label)!r} is unknown; expected one of {self.known_labels}"
+            )
+        return column
+
+    def _owners(self) -> NDArray[np.int64]:
+        owners: NDArray[np.int64] = self._graph.prototypes("owner")
+        return owners
+
+    def decay(self, factor: float) -> None:
+        """Multiply all counts: what is counted from now on weighs more; O(edges).
+
+        The index stays what it is. Prototypes stay too, until nothing of their counts is left
+        (1e-150). To take back a sample later, give its weight times the factors since.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0, up to 1.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [0, 1]], ["a", "b", "a"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> c.decay(0.5)
+        >>> c.counts.tolist(), c.cadj.tolist()
+        ([1.0, 0.5], [[0.0, 1.0], [0.5, 0.0]])
+        """
+        if isinstance(factor, (bool, np.bool_, str, bytes)):
+            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}")
+        try:
+            number = float(factor)
+        except (TypeError, ValueError):
+            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}") from None
+        if not 0.0 < number <= 1.0:
+            raise ValueError(f"expected a factor above 0, up to 1, got {factor!r}")
+        graph_algebra.multiply(self._graph, number)
+
+    # -- joining ---------------------------------------------------------------------------
+
+    def combine(self, other: LivingGraph) -> None:
+        """Add the counts of another graph; O(edges of both).
+
+        Prototypes with the same number are the same, so number prototypes differently unless
+        both graphs were counted with one set of prototypes. Up to rounding and the order of
+        labels it does not matter in which order parts are combined.
+
+        Samples without a runner-up (of a part that saw a single prototype) stay without one
+        when they meet other prototypes this way: they count for their cluster, but make no
+        edge.
+
+        Parameters
+        ----------
+        other : Connectivity
+            Of the same convention and border; it stays as it is.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> a, b = icvi.Connectivity(), icvi.Connectivity()
+        >>> a.update_many([[0, -1], [1, 0]], ["left", "left"]).tolist()
+        [0.0, 0.0]
+        >>> b.update_many([[2, -1], [3, 2]], ["right", "right"]).tolist()
+        [0.0, 0.0]
+        >>> (a + b).value
+        1.0
+        >>> sum([a, b]).labels
+        ['left', 'right']
+        """
+        if not isinstance(other, LivingGraph):
+            raise TypeError(
+                f"expected a {type(self).__name__} to combine with, got {type(other).__name__}"
+            )
+        for what in ("convention", "border"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                raise ValueError(
+                    f"expected {what} {mine!r} as here, got {theirs!r}; count both the same way"
+                )
+        new, unseen = self._columns_for(other)
+        p = graph_algebra.first_conflict(self._graph, other._graph, new)
+        if p is not None:
+            raise ValueError(
+                f"prototype {p} belongs to cluster {self.owners[p]!r} here and to "
+                f"{other.owners[p]!r} in the other graph; number the prototypes of both "
+                "differently, or reassign this one"
+            )
+        self._labels.remember(unseen)
+        graph_algebra.join(self._graph, other._graph, new)
+
+    def _columns_for(self, other: LivingGraph) -> tuple[NDArray[np.int64], list[Hashable]]:
+        """Columns here for the clusters of another graph, by their columns there; new labels."""
+        new = np.zeros(len(other._graph.arrays[L.CLUSTERS]), dtype=np.int64)
+        unseen: list[Hashable] = []
+        for column, label in zip(clusters_of(other._graph).tolist(), other.known_labels):
+            new[column] = self._labels.find(label)
+            if new[column] > len(self._labels):
+                unseen.append(label)
+                new[column] = len(self._labels) + len(unseen)
+        return new, unseen
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, LivingGraph):
+            return NotImplemented
+        total = self.copy()
+        total.combine(other)
+        return total
+
+    def __radd__(self, other: object) -> Self:
+        # sum() starts with 0.
+        return self.copy() if other.__class__ is int and other == 0 else NotImplemented
+
+    # -- copies ----------------------------------------------------------------------------
+
+    def copy(self) -> Self:
+        """The same counts, which go their own way from here; labels are not copied."""
+        twin = type(self)(self.convention, self.border)
+        twin._graph = self._graph.copy()
+        twin._labels.columns = dict(self._labels.columns)
+        return twin
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All that has been counted, as arrays to save; `icvi.graph_state` says what they hold.
+
+        Clusters are numbered from 1 in `known_labels`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [0, 1]], ["a", "b", "a"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> arrays = c.to_arrays()
+        >>> [arrays[name].tolist() for name in ("winner", "runner_up", "cadj", "owner")]
+        [[1, 0], [0, 1], [1.0, 2.0], [1, 2]]
+        >>> twin = icvi.Connectivity.from_arrays(arrays, c.known_labels)
+        >>> twin
+        Connectivity(n_events=3, n_clusters=2, n_prototypes=2, convention='paper', border='CONN')
+        """
+        # Whoever is built from the arrays has nothing dead in it; to go on alike, nor has this.
+        self._compact()
+        return as_arrays(self._graph)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        labels: list[Hashable],
+        convention: Convention = "paper",
+        border: Border = "CONN",
+    ) -> Self:
+        """What `to_arrays` gave; it goes on like the original, to the last bit.
+
+        Parameters
+        ----------
+        arrays : mapping of str to ndarray
+            From `to_arrays`.
+        labels : list of hashables
+            The `known_labels` of the original.
+        convention, border
+            Those of the original.
+        """
+        made = cls(convention, border)
+        _, new = made._labels.encode(as_label_array(labels, len(labels)))
+        made._labels.remember(new)
+        build(made._graph, dict(arrays), len(made._labels))
+        if len(new) != len(labels):
+            raise ValueError("expected different labels, got one twice; the state is damaged")
+        return made
