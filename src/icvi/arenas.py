@@ -124,18 +124,19 @@ class Arenas:
 
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
-        used = self.n_clusters + 1
-        return self.A[:, :used].copy(), self.Q[:used].copy(), self.C[L.OWNER, :used].copy()
+        used = self.n_clusters + 1 if self.columns else 0
+        kept = (self.A[:, :used], self.Q[:used], self.Q[-1:], self.C[L.OWNER, :used])
+        return *(array.copy() for array in kept), self.n_clusters, int(self.meta[L.LAST])
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Undo all changes since `snapshot`."""
-        A, Q, owner = saved
+        A, Q, counted, owner, self.meta[L.K], self.meta[L.LAST] = saved
         used = len(owner)
         self.A[:, used:], self.Q[used:], self.C[L.OWNER, used:] = 0.0, 0.0, 0.0
-        if used:
-            self.A[:, :used], self.Q[:used], self.C[L.OWNER, :used] = A, Q, owner
-        self.meta[L.K] = max(0, used - 1)
+        self.A[:, :used] = A if used else 0.0
         self.forget_caches()
+        if used:
+            self.Q[:used], self.Q[-1:], self.C[L.OWNER, :used] = Q, counted, owner
 
     # -- fading ----------------------------------------------------------------------------
 

@@ -543,6 +543,7 @@ class Tracker:
     def _feed(self, changes: Changes, labels: NDArray[Any], winners: Any, every: int) -> Trace:
         """Make changes, with readings after every m-th."""
         every, start, entering = as_every(every), self._seen, changes.entering
+        stale = self._stale
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
         at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
@@ -560,7 +561,7 @@ class Tracker:
                 try:
                     changes.run(self._readings.prepare, part, rows[part], out, ks)
                 except ValueError:  # refused as a whole
-                    self._seen = start
+                    self._seen, self._stale = start, stale
                     raise
                 more = start + int(np.searchsorted(entering, part.stop)) - self._seen
                 self._seen += more
