@@ -14,7 +14,7 @@ _NEAR = 2.0**-30
 
 # Two doubles carry 104 bits of the largest CP: half of them are left for what remains.
 _WORN = 2.0**-50
-_ORDINARY = 2.0**20
+_BEYOND = 2.0**40
 
 
 @kernel
@@ -45,13 +45,18 @@ def whether_in(A, Q, J, X, r, w, d, scatter, sure):
 
 
 @kernel
-def worn(A, J):
+def worn(A, J, d):
     """Whether so much has left column J that rounding shows in what is left.
 
-    A spread of 0 is one: what an ordinary outlier leaves behind is recognised as 0.
+    A single sample has no spread; then it shows only where what left was far beyond its size.
     """
-    left, peak = A[L.CP, J], A[L.PEAK, J]
-    return left < _WORN * peak and (left > 0.0 or peak > _ORDINARY * A[L.CP, 0])
+    peak = A[L.PEAK, J]
+    if A[L.CP, J] >= _WORN * peak:
+        return False
+    size = 0.0
+    for t in range(L.V, L.V + d):
+        size += A[t, J] * A[t, J]
+    return A[L.COUNT, J] > 1.0 or peak > _BEYOND * size
 
 
 @kernel
@@ -95,6 +100,6 @@ def change(A, Q, C, meta, X, r, I, J, w):
         touch(C, meta, J)
     if I > 0 and ended == L.DONE:
         touch(C, meta, I)
-        if meta[L.REFILL] == 1 and (worn(A, I) or worn(A, np.int64(0))):
+        if meta[L.REFILL] == 1 and (worn(A, I, d) or worn(A, np.int64(0), d)):
             return L.WORN
     return ended

@@ -213,6 +213,7 @@ def enter(A, Q, J, X, r, w, d, scatter):
         Q[J, L.Q_LIFT, t] = p
         Q[J, L.Q_LIFT + 1, t] = fma(w, x, -p)
     shift(A, Q, J, w, 0.0, d, scatter)
+    A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
 
 
 @kernel

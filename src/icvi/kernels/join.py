@@ -28,6 +28,7 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
     for row in range(L.Q_S, meta[L.Q_ROWS], 2):
         for t in range(d):
             accumulate(Q, (J, row, t), sign * Q_2[other, row, t], sign * Q_2[other, row + 1, t])
+    A[L.COUNT, J] += sign * A_2[L.COUNT, other]
     A[L.PEAK, J] = max(A[L.PEAK, J], A_2[L.PEAK, other])
     if sign < 0.0:
         clear_residue(A, Q, J, d, scatter)

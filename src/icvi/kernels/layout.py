@@ -54,7 +54,8 @@ N = 0
 CP = 1
 HELD = 2  # the weight as it is kept, high and low
 PEAK = 4  # the largest CP since the cluster was last summed from samples
-V = 5  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
+COUNT = 5  # the number of samples, where each leaves as a whole
+V = 6  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
 
 #: Features that are worked on at once; rows of Q are a multiple of this long.
 LANES = 4
