@@ -1,0 +1,291 @@
+"""Saved states: bit for bit, or refused."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import random
+import signal
+import struct
+import subprocess
+import sys
+import time
+from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import icvi
+from icvi import container
+from streams import blobs
+from test_living import mean_radius
+
+MODES = {
+    "plain": {},
+    "limit": {"undefined": "limit", "noise_label": 0},
+    "window": {"window": 50},
+    "time": {"window": timedelta(seconds=40)},
+    "half-life": {"half_life": 30.0},
+    "half-life of time": {"half_life": timedelta(seconds=30)},
+}
+
+
+def bits(values):
+    return {name: np.float64(value).tobytes() for name, value in values.items()}
+
+
+def timed(options, start, stop):
+    """Times, where they are asked for."""
+    if any(isinstance(span, timedelta) for span in options.values()):
+        return {"time": np.arange(start, stop).astype(float)}
+    return {}
+
+
+def fed(options, n=150):
+    X, labels = blobs(200, d=3, k=6)
+    t = icvi.Tracker(["all", icvi.I(p=1.5), icvi.rCIP(delta=0.3, log_rcip=True)], **options)
+    t.update_many(X[:n], labels[:n], **timed(options, 0, n))
+    return t, X, labels
+
+
+@pytest.mark.parametrize("read", [True, False])
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("way", ["save", "pickle", "copy", "deepcopy"])
+def test_a_state_that_comes_back_goes_on_to_the_bit(way, mode, read, tmp_path):
+    options = MODES[mode]
+    t, X, labels = fed(options)
+    if not read:  # changes that nobody has looked at yet
+        t.update_many(X[150:153], labels[150:153], every=1000, **timed(options, 150, 153))
+    if way == "save":
+        t.save(tmp_path / "state.icvi")
+        twin = icvi.load(tmp_path / "state.icvi")
+    elif way == "pickle":
+        twin = pickle.loads(pickle.dumps(t))
+    else:
+        twin = t.copy() if way == "copy" else copy.deepcopy(t)
+    assert bits(twin.values) == bits(t.values)
+    assert (twin.labels, twin.noise_share) == (t.labels, t.noise_share)
+    for name in ("counts", "centers", "compactness", "covariances"):
+        np.testing.assert_array_equal(getattr(twin, name), getattr(t, name))
+    for n in range(155, 165):
+        when = {"time": float(n)} if timed(options, 0, 1) else {}
+        for tracker in (t, twin):
+            tracker.update(X[n], labels[n], **when)
+        if n % 3 == 0:
+            assert bits(twin.values) == bits(t.values)
+    ends = [tr.update_many(X[165:], labels[165:], **timed(options, 165, 200)) for tr in (t, twin)]
+    for name in t.values:
+        assert ends[0][name].tobytes() == ends[1][name].tobytes(), name
+
+
+def test_a_state_after_removals_and_merges_comes_back_to_the_bit(tmp_path):
+    t, X, labels = fed({})
+    t.remove_many(X[:40], labels[:40])
+    t.merge_clusters(1, 2)
+    t.decay(0.3)
+    t.save(tmp_path / "s")
+    twin = icvi.load(tmp_path / "s")
+    for tracker in (t, twin):
+        tracker.update(X[160], 99)
+        tracker.relabel(X[160], 99, 1)
+        tracker.update(X[170], 3)
+    assert bits(twin.values) == bits(t.values)
+
+
+@pytest.mark.parametrize("scatter", [False, True])
+def test_partitions_are_saved_too(scatter, tmp_path):
+    X, labels = blobs(60, d=5, k=4)
+    p = icvi.Partition(scatter=scatter, noise_label="noise")
+    p.add_many(X, labels)
+    p.add(X[0], "noise", 2.5)
+    p.save(tmp_path / "p")
+    q = icvi.load(tmp_path / "p")
+    assert (type(q), repr(q), q.noise_share) == (icvi.Partition, repr(p), p.noise_share)
+    for partition in (p, q):
+        partition.remove(X[3], labels[3])
+        partition.add(X[4], "new")
+    assert q.A[:, : q.n_clusters + 1].tobytes() == p.A[:, : p.n_clusters + 1].tobytes()
+    assert q.labels == p.labels
+
+
+@pytest.mark.parametrize("options", [{}, {"window": 3}, {"half_life": 3.0}])
+def test_an_empty_tracker_is_saved_too(options, tmp_path):
+    icvi.Tracker(["CH"], **options).save(tmp_path / "empty")
+    t = icvi.load(tmp_path / "empty")
+    t.update_many([[0.0], [1.0], [5.0]], [0, 0, 1])
+    fresh = icvi.Tracker(["CH"], **options)
+    fresh.update_many([[0.0], [1.0], [5.0]], [0, 0, 1])
+    assert bits(t.values) == bits(fresh.values)
+
+
+LABELS = [
+    0, -7, 10**30, "a", "", "é\n", b"\x00raw", 2.5, float("inf"), True, None, (1, ("two", b"3")),
+    date(2026, 1, 2), datetime(2026, 1, 2, 3, 4, 5, 6), datetime(2026, 1, 2, tzinfo=UTC),
+    timedelta(days=-1, microseconds=3),
+]  # fmt: skip
+
+
+def test_labels_come_back_as_what_they_were(tmp_path):
+    p = icvi.Partition()
+    for n, label in enumerate(LABELS):
+        p.add([float(n)], label)
+    p.save(tmp_path / "p")
+    labels = icvi.load(tmp_path / "p").labels
+    assert labels == p.labels
+    assert [type(label) for label in labels] == [type(label) for label in p.labels]
+
+
+def test_a_label_that_cannot_be_written_is_refused_and_the_old_file_stays(tmp_path):
+    path = tmp_path / "p"
+    p = icvi.Partition()
+    p.add([0.0], "fine")
+    p.save(path)
+    before = path.read_bytes()
+    p.add([0.0], Fraction(1, 3))
+    with pytest.raises(TypeError, match=r"cannot save Fraction\(1, 3\), which is a Fraction"):
+        p.save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["p"]
+
+
+def test_indices_of_ones_own_are_given_again(tmp_path):
+    t = icvi.Tracker(["CH", mean_radius])
+    t.update_many([[0.0], [1.0], [5.0]], [0, 0, 1])
+    t.save(tmp_path / "t")
+    with pytest.raises(ValueError, match=r"tracks mean_radius.*indices=\[mean_radius\]"):
+        icvi.load(tmp_path / "t")
+    assert bits(icvi.load(tmp_path / "t", indices=[mean_radius]).values) == bits(t.values)
+    assert bits(pickle.loads(pickle.dumps(t)).values) == bits(t.values)
+
+
+@pytest.mark.parametrize("index", [*icvi.catalogue(), icvi.I(p=0.1), icvi.rH(epsilon=7.5)])
+def test_indices_survive_pickle(index):
+    twin = pickle.loads(pickle.dumps(index))
+    assert type(twin) is type(index)
+    for name in ("name", "title", "parameters", "ridge", "limits", "reading", "on"):
+        assert getattr(twin, name) == getattr(index, name)
+
+
+# -- files that are not what they should be ------------------------------------------------
+
+
+@pytest.fixture
+def saved(tmp_path):
+    t, _, _ = fed({"window": 20})
+    t.save(tmp_path / "state.icvi")
+    return tmp_path / "state.icvi"
+
+
+def test_a_flipped_bit_anywhere_is_noticed(saved):
+    content = saved.read_bytes()
+    length = struct.unpack("<I", content[12:16])[0]
+    data = 32 + length
+    places = [*range(data), *range(data, len(content), 97), len(content) - 1]
+    for place in places:
+        altered = bytearray(content)
+        altered[place] ^= 1 << (place % 8)
+        saved.write_bytes(altered)
+        with pytest.raises(ValueError, match=r"damaged|truncated|not a saved|newer icvi"):
+            icvi.load(saved)
+
+
+def test_a_truncated_file_is_refused_wherever_it_ends(saved):
+    content = saved.read_bytes()
+    for size in [0, 1, 7, 8, 20, 31, 32, 33, 500, *range(1000, len(content), 1111), -1]:
+        saved.write_bytes(content[:size])
+        with pytest.raises(ValueError, match=r"is empty|is truncated|is not a saved state"):
+            icvi.load(saved)
+
+
+def test_a_file_with_something_behind_it_is_refused(saved):
+    saved.write_bytes(saved.read_bytes() + b"\0")
+    with pytest.raises(ValueError, match="is damaged"):
+        icvi.load(saved)
+
+
+def test_a_newer_format_is_named(saved):
+    content = bytearray(saved.read_bytes())
+    content[8:12] = struct.pack("<I", container.FORMAT + 1)
+    saved.write_bytes(content)
+    with pytest.raises(ValueError, match=r"has format 2, .* reads up to 1; a newer icvi"):
+        icvi.load(saved)
+
+
+def test_other_files_are_refused(tmp_path):
+    (tmp_path / "x").write_bytes(pickle.dumps({"a": 1}) * 10)
+    with pytest.raises(ValueError, match="is not a saved state of icvi"):
+        icvi.load(tmp_path / "x")
+    with pytest.raises(FileNotFoundError):
+        icvi.load(tmp_path / "nowhere")
+
+
+# -- writing -------------------------------------------------------------------------------
+
+
+def test_a_file_is_replaced_with_its_permissions_and_through_a_link(saved, tmp_path):
+    saved.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(saved)
+    icvi.Tracker(["CH"]).save(link)
+    assert link.is_symlink()
+    assert saved.stat().st_mode & 0o777 == 0o640
+    assert icvi.load(saved).n_clusters == 0
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        icvi.Tracker(["CH"]).save(saved)
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [saved.name]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        icvi.Tracker(["CH"]).save(tmp_path / "nowhere" / "t")
+
+
+WRITER = """
+import sys, numpy as np, icvi
+path = sys.argv[1]
+p = icvi.Partition(scatter=True)
+rng = np.random.default_rng(0)
+p.add_many(rng.random((400, 12)), np.arange(400) % 100)
+print("ready", flush=True)
+while True:
+    p.add(rng.random(12), 1)
+    p.save(path)
+"""
+
+
+def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path):
+    path, rng = tmp_path / "state", random.Random(0)
+    seen = set()
+    for _ in range(20):
+        with subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE
+        ) as writer:
+            assert writer.stdout.readline() == b"ready\n"
+            time.sleep(rng.uniform(0.0, 0.25))
+            writer.send_signal(signal.SIGKILL)
+        if path.exists():
+            seen.add(icvi.load(path).n_samples)
+        for left in tmp_path.glob(".state.*.tmp"):
+            left.unlink()
+    assert len(seen) > 3  # at many moments
+
+
+def test_a_large_state_comes_back_quickly_enough_to_be_read_at_all(tmp_path):
+    """1000 clusters in 50 dimensions with covariances; `make bench` measures how quickly."""
+    rng = np.random.default_rng(0)
+    p = icvi.Partition(scatter=True)
+    p.add_many(rng.random((3000, 50)), np.arange(3000) % 1000)
+    p.save(tmp_path / "large")
+    np.testing.assert_array_equal(icvi.load(tmp_path / "large").covariances, p.covariances)
