@@ -67,7 +67,7 @@ class LivingGraph(GraphReadings):
         column = self._labels.find(label)
         if column > len(self._labels):
             raise ValueError(unknown_label(plain(label)))
-        reason = self._graph.count(p, q, column, -weight)
+        reason = self._graph.take(p, q, column, weight)
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
 
@@ -112,7 +112,7 @@ class LivingGraph(GraphReadings):
         out = np.empty(len(events))
         try:
             columns = self._columns(names, ~np.signbit(w), w != 0.0)
-            done, reason = self._graph.count_many(events, columns, w, out)
+            done, reason = self._graph.apply_many(events, columns, w, out)
             if reason:
                 (p, q), label = events[done].tolist(), plain(names[done])
                 message = self._refusal(reason, p, q, label, float(w[done]))
