@@ -63,9 +63,9 @@ if TYPE_CHECKING:
     from icvi.indices import I as I
     from icvi.indices import Index as Index
     from icvi.indices import catalogue as catalogue
-    from icvi.indices import index as index
     from icvi.indices import rCIP as rCIP
     from icvi.indices import rH as rH
+    from icvi.indices.index import index as index
     from icvi.kernels.state import State as State
     from icvi.partition import Partition as Partition
     from icvi.saving import load as load

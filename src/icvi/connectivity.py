@@ -25,7 +25,9 @@ class Connectivity(LivingGraph):
     won and which was the runner-up. A good partition has both in the same cluster.
 
     Time per event is O(k), amortised, and memory O(P + edges) plus one entry per prototype and
-    cluster that touch, whatever the number of events.
+    cluster that touch, whatever the number of events. What was counted can be taken back, moved
+    to other clusters, multiplied and joined with the counts of others; sums are kept in two
+    doubles each, so that nothing stays of what is taken back.
 
     Parameters
     ----------
@@ -152,10 +154,7 @@ class Connectivity(LivingGraph):
             The index after each event.
         """
         try:
-            events, columns, w = self._checked(winners, labels, weights)
-            out = np.empty(len(events))
-            self._graph.count_many(events, columns, w, out)
-            return out
+            return self._graph.count_many(*self._checked(winners, labels, weights))
         finally:
             # After a refusal, or an interrupt, some new labels have not been reached.
             self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi import graph_algebra
 from icvi.conventions import Border, Convention, check_form
 from icvi.events import as_event, as_prototype, as_winners, refusal, refusal_to_take, unknown_label
+from icvi.graph_algebra import first_conflict, join, move, multiply
 from icvi.graph_loading import build
 from icvi.graph_readings import GraphReadings
 from icvi.graph_state import as_arrays, clusters_of, compact, renumbering
@@ -67,7 +67,7 @@ class LivingGraph(GraphReadings):
         column = self._labels.find(label)
         if column > len(self._labels):
             raise ValueError(unknown_label(plain(label)))
-        reason = self._graph.count(p, q, column, -weight)
+        reason = self._graph.take(p, q, column, weight)
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
 
@@ -112,7 +112,7 @@ class LivingGraph(GraphReadings):
         out = np.empty(len(events))
         try:
             columns = self._columns(names, ~np.signbit(w), w != 0.0)
-            done, reason = self._graph.count_many(events, columns, w, out)
+            done, reason = self._graph.apply_many(events, columns, w, out)
             if reason:
                 (p, q), label = events[done].tolist(), plain(names[done])
                 message = self._refusal(reason, p, q, label, float(w[done]))
@@ -187,7 +187,7 @@ class LivingGraph(GraphReadings):
         target, column = self._known(into), self._known(source)
         if target == column:
             raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
-        graph_algebra.move(self._graph, np.flatnonzero(self._owners() == column), target)
+        move(self._graph, np.flatnonzero(self._owners() == column), target)
 
     def reassign(self, prototype: int, label: Hashable) -> None:
         """Give one prototype, with the samples it won, to another cluster; O(edges).
@@ -218,7 +218,7 @@ class LivingGraph(GraphReadings):
             return
         if column > len(self._labels):
             self._labels.remember([plain(label)])
-        graph_algebra.move(self._graph, np.array([p]), column)
+        move(self._graph, np.array([p]), column)
 
     def _known(self, label: Hashable) -> int:
         """The column of a cluster that is there."""
@@ -262,7 +262,7 @@ class LivingGraph(GraphReadings):
             raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}") from None
         if not 0.0 < number <= 1.0:
             raise ValueError(f"expected a factor above 0, up to 1, got {factor!r}")
-        graph_algebra.multiply(self._graph, number)
+        multiply(self._graph, number)
 
     # -- joining ---------------------------------------------------------------------------
 
@@ -306,7 +306,7 @@ class LivingGraph(GraphReadings):
                     f"expected {what} {mine!r} as here, got {theirs!r}; count both the same way"
                 )
         new, unseen = self._columns_for(other)
-        p = graph_algebra.first_conflict(self._graph, other._graph, new)
+        p = first_conflict(self._graph, other._graph, new)
         if p is not None:
             raise ValueError(
                 f"prototype {p} belongs to cluster {self.owners[p]!r} here and to "
@@ -314,7 +314,7 @@ class LivingGraph(GraphReadings):
                 "differently, or reassign this one"
             )
         self._labels.remember(unseen)
-        graph_algebra.join(self._graph, other._graph, new)
+        join(self._graph, other._graph, new)
 
     def _columns_for(self, other: LivingGraph) -> tuple[NDArray[np.int64], list[Hashable]]:
         """Columns here for the clusters of another graph, by their columns there; new labels."""

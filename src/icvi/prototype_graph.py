@@ -144,12 +144,17 @@ class PrototypeGraph:
     # -- how it changes --------------------------------------------------------------------
 
     def count(self, p: int, q: int, column: int, w: float) -> int:
-        """Count one event, or take it back if w is negative (or -0), or say why not."""
+        """Count one event, or say why not."""
         update = kernel("update_graph")
         reason: int = update(self.meta, p, q, column, w)
         if reason == L.NO_ROOM:
             self.reserve(p, p, column)
             reason = update(self.meta, p, q, column, w)
+        return reason
+
+    def take(self, p: int, q: int, column: int, w: float) -> int:
+        """Take one event back, or say why not."""
+        reason: int = kernel("take_graph")(self.meta, p, q, column, w)
         return reason
 
     def first_refusal(
@@ -162,6 +167,18 @@ class PrototypeGraph:
         return event, reason, owner
 
     def count_many(
+        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Count events that were checked; the index after each."""
+        out = np.empty(len(events))
+        span = int(events[:, 0].min()), int(events[:, 0].max()), int(columns.max())
+        done = 0
+        while done < len(events):
+            self.reserve(*span)
+            done = kernel("update_graph_many")(self.meta, events, columns, w, done, out)
+        return out
+
+    def apply_many(
         self,
         events: NDArray[np.int64],
         columns: NDArray[np.int64],
@@ -170,14 +187,13 @@ class PrototypeGraph:
     ) -> tuple[int, int]:
         """Count events, take back those with negative weights; the index after each.
 
-        Room for their prototypes and columns is reserved before. Tells how many there were
-        before one that cannot be, and why not.
+        Tells how many there were before one that cannot be, and why not.
         """
         span = int(events[:, 0].min()), int(events[:, 0].max()), int(columns.max())
         done, reason = 0, L.NO_ROOM
         while reason == L.NO_ROOM:
             self.reserve(*span)
-            done, reason = kernel("update_graph_many")(self.meta, events, columns, w, done, out)
+            done, reason = kernel("apply_graph_many")(self.meta, events, columns, w, done, out)
         return done, reason
 
     def multiply(self, factor: float) -> None:

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.edges import add_edge
 from icvi.kernels.graph import cluster, prototype
 from icvi.kernels.lives import refresh, settle
 from icvi.kernels.pending import put_pending, release_pending
-from icvi.kernels.taking import refusal_to_take, take_event
 from icvi.kernels.undefined import EMPTY
-
-
-@kernel
-def count_event(meta, p, q, c, w):
-    """Count the event, take it back if w is negative (-0 too), or say why not."""
-    if math.copysign(1.0, w) < 0.0:
-        reason = refusal_to_take(meta, p, q, c, -w)
-        if reason == L.FINE and w != 0.0:
-            take_event(meta, p, q, c, -w)
-        return reason
-    reason = refusal(meta, p, q, c, meta[L.P])
-    if reason == L.FINE and w != 0.0:
-        absorb_event(meta, p, q, c, w)
-    return reason
 
 
 @kernel

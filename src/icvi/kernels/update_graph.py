@@ -1,4 +1,4 @@
-"""Count one event, or take it back."""
+"""Count one event."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ from numba import types
 
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import INTEGERS, compiled
-from icvi.kernels.events import conn_index, count_event, has_record, has_room
+from icvi.kernels.events import absorb_event, conn_index, has_record, has_room, refusal
+
+EVENT = types.int64(INTEGERS, types.int64, types.int64, types.int64, types.float64)
 
 
-@compiled(types.int64(INTEGERS, types.int64, types.int64, types.int64, types.float64))
+@compiled(EVENT)
 def update_graph(meta, p, q, c, w):
-    """Count one event, or say why not and change nothing; weight 0 is only checked.
-
-    A negative weight takes back, and -0 checks whether that can be.
-    """
+    """Count one event, or say why not and change nothing; weight 0 is only checked."""
     if not has_record(meta, p) or c >= meta[L.SIZE + L.CLUSTERS] or not has_room(meta):
         return L.NO_ROOM
-    return count_event(meta, p, q, c, w)
+    reason = refusal(meta, p, q, c, meta[L.P])
+    if reason == L.FINE and w != 0.0:
+        absorb_event(meta, p, q, c, w)
+    return reason
 
 
 @compiled(types.UniTuple(types.float64, 3)(INTEGERS))

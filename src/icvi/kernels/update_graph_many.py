@@ -1,4 +1,4 @@
-"""Count a chunk of events or take them back, with the index after each."""
+"""Count a chunk of events, with the index after each."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numba import types
 
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
-from icvi.kernels.events import conn_index, count_event, has_room, refusal
+from icvi.kernels.events import absorb_event, conn_index, has_room, refusal
 from icvi.kernels.graph import prototype
 
 WINNERS = types.Array(types.int64, 2, "C", readonly=True)
@@ -37,17 +37,13 @@ def check_events(meta, winners, columns, weights):
     return r, reason, owner
 
 
-@compiled(types.UniTuple(types.int64, 2)(INTEGERS, WINNERS, INTEGERS, SAMPLE, types.int64, RESULTS))
+@compiled(types.int64(INTEGERS, WINNERS, INTEGERS, SAMPLE, types.int64, RESULTS))
 def update_graph_many(meta, winners, columns, weights, start, out):
-    """Count events from ``start`` on, and take back those with a negative weight.
-
-    Where it stopped, and why: there is no room, or an event that cannot be.
-    """
+    """Count events that were checked, from ``start`` until there is no room; where it stopped."""
     for r in range(start, winners.shape[0]):
         if not has_room(meta):
-            return r, L.NO_ROOM
-        reason = count_event(meta, winners[r, 0], winners[r, 1], columns[r], weights[r])
-        if reason != L.FINE:
-            return r, reason
+            return r
+        if weights[r] != 0.0:
+            absorb_event(meta, winners[r, 0], winners[r, 1], columns[r], weights[r])
         out[r] = conn_index(meta)[0]
-    return winners.shape[0], L.FINE
+    return winners.shape[0]

@@ -1,0 +1,43 @@
+"""Count events and take others back in one pass, with the index after each."""
+
+from __future__ import annotations
+
+import math
+
+from numba import types
+
+from icvi.kernels import graph_layout as L
+from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled, kernel
+from icvi.kernels.events import absorb_event, conn_index, has_record, has_room, refusal
+from icvi.kernels.taking import refusal_to_take, take_event
+from icvi.kernels.update_graph_many import RESULTS, WINNERS
+
+
+@kernel
+def apply_event(meta, p, q, c, w):
+    """Count the event, take it back if w is negative (-0 is only checked), or say why not."""
+    if math.copysign(1.0, w) < 0.0:
+        reason = refusal_to_take(meta, p, q, c, -w)
+        if reason == L.FINE and w != 0.0:
+            take_event(meta, p, q, c, -w)
+    else:
+        reason = refusal(meta, p, q, c, meta[L.P])
+        if reason == L.FINE and w != 0.0:
+            absorb_event(meta, p, q, c, w)
+    return reason
+
+
+@compiled(types.UniTuple(types.int64, 2)(INTEGERS, WINNERS, INTEGERS, SAMPLE, types.int64, RESULTS))
+def apply_graph_many(meta, winners, columns, weights, start, out):
+    """Count events from ``start`` on, and take back those with a negative weight.
+
+    Where it stopped, and why: there is no room, or an event that cannot be.
+    """
+    for r in range(start, winners.shape[0]):
+        if not has_room(meta) or not has_record(meta, winners[r, 0]):
+            return r, L.NO_ROOM
+        reason = apply_event(meta, winners[r, 0], winners[r, 1], columns[r], weights[r])
+        if reason != L.FINE:
+            return r, reason
+        out[r] = conn_index(meta)[0]
+    return winners.shape[0], L.FINE

@@ -1,0 +1,20 @@
+"""Take one event back."""
+
+from __future__ import annotations
+
+from icvi.kernels import graph_layout as L
+from icvi.kernels.compiling import compiled
+from icvi.kernels.events import has_record
+from icvi.kernels.taking import refusal_to_take, take_event
+from icvi.kernels.update_graph import EVENT
+
+
+@compiled(EVENT)
+def take_graph(meta, p, q, c, w):
+    """Take one event back, or say why not and change nothing; weight 0 is only checked."""
+    if not has_record(meta, p):
+        return L.NOT_KNOWN
+    reason = refusal_to_take(meta, p, q, c, w)
+    if reason == L.FINE and w != 0.0:
+        take_event(meta, p, q, c, w)
+    return reason
