@@ -14,10 +14,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import step
 from icvi.kernels.part import part
 from icvi.kernels.sums import extreme
-from icvi.kernels.view import array
 
 
 @part
@@ -31,27 +29,6 @@ def distances(A, J, k, d, row):
         for i in range(1, k + 1):
             e = (A[high, i] - high_J) + (A[low, i] - low_J)
             row[i] += e * e
-
-
-@part
-def entries(C, kind, J, k, D):
-    """Entries of row J of a table in OWN, of its column J in SEEN; D is the row of D_iJ.
-
-    NEAREST and FARTHEST tabulate D_ij, OVERLAP (var_i + var_j) / D_ij, NEIGHBOUR
-    var_j + D_ij, the one table that is not symmetric.
-    """
-    var_J = C[L.VAR, J]
-    if kind == L.OVERLAP:
-        for i in range(1, k + 1):
-            ratio = (C[L.VAR, i] + var_J) / C[D, i]
-            C[L.OWN, i] = ratio if C[D, i] > 0.0 else math.inf
-    elif kind == L.NEIGHBOUR:
-        for i in range(1, k + 1):
-            C[L.OWN, i] = C[L.VAR, i] + C[D, i]
-            C[L.SEEN, i] = var_J + C[D, i]
-    else:
-        for i in range(1, k + 1):
-            C[L.OWN, i] = C[D, i]
 
 
 @part(returns=types.int64)
@@ -91,7 +68,7 @@ def exchange(C, kind, sign, J, k):
 
 
 @part
-def refresh_family(A, C, kind, sign, J, k, d):
+def refresh_family(A, C, kind, sign, J, k, d, entries):
     """Bring one family of row extremes up to date: scan J, then every row that lost its best."""
     scanned, D, lost = J, np.int64(L.DISTANCE), 0
     following = np.int64(1)
@@ -109,11 +86,14 @@ def refresh_family(A, C, kind, sign, J, k, d):
         distances(A, scanned, k, d, C[L.RESCAN])
 
 
-@step
-def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
-    """Row extremes after every change in the queue, and the extremes over all rows."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+@part
+def refresh_families(A, C, m, entries):
+    """Row extremes after every change in the queue, and the extremes over all rows.
+
+    ``entries(C, kind, J, k, D)`` puts row J of the table of a family in OWN, and its column J
+    in SEEN where the table is not symmetric; D is the row of D_iJ. It is handed over so that an
+    index that asks for distances alone compiles nothing else.
+    """
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
@@ -121,9 +101,8 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):
                 sign = 1.0 if f % 2 == 0 else -1.0
-                refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d)
+                refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d, entries)
     if want & L.WANT_NEAREST:
         C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
     if want & L.WANT_FARTHEST:
         C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
-    return 0.0
