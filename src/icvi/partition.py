@@ -194,6 +194,10 @@ class Partition(Arenas):
         """
         self._move(x, old, (new,), weight)
 
+    def same(self, old: Hashable, new: Hashable) -> bool:
+        """Whether two labels, the first of which is known, mean one cluster, or both noise."""
+        return self._labels.find(old) == self._labels.find(new)
+
     def counts_for(self, label: Hashable, weight: float) -> bool:
         """Whether a sample with this label and weight joins a cluster."""
         return self._labels.find(label) != NOISE and weight > 0.0
@@ -255,9 +259,7 @@ class Partition(Arenas):
         if new and target == NOISE:
             self._noise += weight
 
-    def _leave_noise(
-        self, x: Any, new: tuple[Hashable] | None, target: int, weight: float
-    ) -> None:
+    def _leave_noise(self, x: Any, new: tuple[Hashable] | None, target: int, weight: float) -> None:
         as_sample(x)
         if weight > self._noise * (1.0 + 1e-9):
             raise ValueError(no_such_noise(weight, self._noise))
@@ -286,9 +288,7 @@ class Partition(Arenas):
             self._drop(column)
         return [column, ALL] if ended == L.WORN else []
 
-    def sum_again(
-        self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> None:
+    def sum_again(self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Have a column hold exactly these samples."""
         fresh = Partition(scatter=self._scatter)
         fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
@@ -388,9 +388,9 @@ class Partition(Arenas):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving import save
+        from icvi.saving_partition import pack_partition, write
 
-        save(self, path)
+        write(path, "Partition", pack_partition(self))
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

@@ -1,8 +1,9 @@
-"""Trackers and partitions as files: what of them is written down, and how they are made again.
+"""States as files: what of them is written down, and how they are made again.
 
-`container` says how a file looks. Its facts are ``kind`` ("Tracker" or "Partition"), ``icvi``,
-the version that wrote it, and what `_pack_tracker` or `_pack_partition` says. Arrays of a part
-have its name in front: ``partition.columns``.
+`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition" or
+"Connectivity"), ``icvi``, the version that wrote it, and what `_pack_tracker`, `saving_partition`
+or `saving_connectivity` says; `saving_prototypes` says it of the prototypes of a tracker that has
+some. Arrays of a part have its name in front: ``partition.columns``, ``prototypes.graph0.cadj``.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
 """
@@ -19,30 +20,23 @@ from numpy.typing import NDArray
 from icvi import container
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
-from icvi.kernels import layout as L
-from icvi.partition import Partition
+from icvi.saving_partition import Packed, pack_partition, part_of, unpack_partition, write
 from icvi.windows import Fading, Window
 from icvi.written import as_json, from_json
 
 if TYPE_CHECKING:
     from icvi.tracker import Tracker
 
-Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 Path = str | os.PathLike[str]
 
 
-def save(state: Tracker | Partition, path: Path) -> None:
-    """Write a tracker or a partition to a file."""
-    from icvi import __version__
-
-    pack = _pack_partition if isinstance(state, Partition) else _pack_tracker
-    facts, arrays = pack(state)  # type: ignore[operator]
-    kind = "Partition" if isinstance(state, Partition) else "Tracker"
-    container.write(path, {"kind": kind, "icvi": __version__, **facts}, arrays)
+def save(tracker: Tracker, path: Path) -> None:
+    """Write a tracker to a file."""
+    write(path, "Tracker", _pack_tracker(tracker))
 
 
 def load(path: Path, indices: Iterable[Index] = ()) -> Any:
-    """A tracker or a partition from a file that its `save` wrote.
+    """A tracker, a partition or a connectivity from a file that its `save` wrote.
 
     Parameters
     ----------
@@ -53,7 +47,7 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
 
     Returns
     -------
-    Tracker or Partition
+    Tracker, Partition or Connectivity
         It goes on exactly as the one that was saved would have.
 
     Examples
@@ -68,79 +62,12 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
     """
     facts, arrays = container.read(path)
     if facts["kind"] == "Partition":
-        return _unpack_partition(facts, arrays)
+        return unpack_partition(facts, arrays)
+    if facts["kind"] == "Connectivity":
+        from icvi.saving_connectivity import unpack_connectivity
+
+        return unpack_connectivity(facts, arrays)
     return _unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
-
-
-# -- partitions ----------------------------------------------------------------------------
-
-
-def _pack_partition(p: Partition) -> Packed:
-    k, d = p.n_clusters, p.n_features or 0
-    used = slice(0, k + 1 if d else 0)
-    facts = {
-        "scatter": p._scatter,
-        "noise_label": as_json(p._labels.noise_label),
-        "noise": p._noise.hex(),
-        "factor": p.factor.hex(),
-        "features": d,
-        "labels": [as_json(label) for label in p.labels],
-        "serials": p._labels.serials,
-        "next_serial": p._labels._next,
-        "columns": p.columns,  # the shape of sums over pairs depends on it
-        "last": int(p.meta[L.LAST]),
-    }
-    arrays = {
-        "columns": p.A[: L.V, used],
-        "sums": p.Q[used, : L.Q_GAP, :d],
-        "counted": p.Q[used, L.Q_COUNTED : L.Q_S, :d],
-        "counted_all": p.Q[-1:, : L.Q_GAP, :d],
-        "scatter": _triangles(p.Q[used], d) if p._scatter else p.Q[used, L.Q_S :, :d],
-        "owners": p.C[L.OWNER, used],
-    }
-    return facts, arrays
-
-
-def _unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Partition:
-    p = Partition(scatter=facts["scatter"], noise_label=from_json(facts["noise_label"]))
-    p._noise, d = float.fromhex(facts["noise"]), facts["features"]
-    p._labels.remember(from_json(label) for label in facts["labels"])
-    p._labels.serials[:] = facts["serials"]
-    p._labels._next = facts["next_serial"]
-    if d:
-        p.reserve(facts["columns"] - 1, d)
-        k = len(facts["labels"])
-        used = slice(0, k + 1)
-        p.A[: L.V, used] = arrays["columns"]
-        p.Q[used, : L.Q_GAP, :d] = arrays["sums"]
-        p.Q[used, L.Q_COUNTED : L.Q_S, :d] = arrays["counted"]
-        p.Q[-1:, : L.Q_GAP, :d] = arrays["counted_all"]
-        means = p.Q[used, L.Q_MEAN : L.Q_GAP, :d]
-        p.A[L.V : L.V + 2 * d, used] = means.transpose(1, 2, 0).reshape(2 * d, k + 1)
-        if p._scatter:
-            _fill(p.Q[used], d, arrays["scatter"])
-            p.A[L.V + 2 * d :, used] = arrays["scatter"][:, 0].T
-        else:
-            p.Q[used, L.Q_S :, :d] = arrays["scatter"]
-        p.C[L.OWNER, used] = arrays["owners"]
-        p.meta[L.K], p.meta[L.LAST] = k, facts["last"]
-        p.touch_all()
-    p.factor = float.fromhex(facts["factor"])
-    p._shown = p.factor == 1.0
-    return p
-
-
-def _triangles(Q: NDArray[np.float64], d: int) -> NDArray[np.float64]:
-    """The lower triangles of S, row by row, high and low."""
-    rows = [Q[:, L.Q_S + 2 * i : L.Q_S + 2 * i + 2, : i + 1] for i in range(d)]
-    return np.concatenate(rows, axis=2) if rows else np.empty((0, 2, 0))
-
-
-def _fill(Q: NDArray[np.float64], d: int, triangles: NDArray[np.float64]) -> None:
-    at = 0
-    for i in range(d):
-        Q[:, L.Q_S + 2 * i : L.Q_S + 2 * i + 2, : i + 1] = triangles[:, :, at : at + i + 1]
-        at += i + 1
 
 
 # -- trackers ------------------------------------------------------------------------------
@@ -148,13 +75,11 @@ def _fill(Q: NDArray[np.float64], d: int, triangles: NDArray[np.float64]) -> Non
 
 def _pack_tracker(t: Tracker) -> Packed:
     values = t._read()
-    partition, arrays = _pack_partition(t._partition)
+    partition, arrays = pack_partition(t._partition)
     packed = {f"partition.{name}": array for name, array in arrays.items()}
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
-        "indices": [
-            {"own": index.name} if index.own else recipe_of(index) for index in t.indices
-        ],
+        "indices": [{"own": index.name} if index.own else recipe_of(index) for index in t.indices],
         "undefined": t._treatment.undefined,
         "window": as_json(t._spans[0]),
         "half_life": as_json(t._spans[1]),
@@ -168,6 +93,13 @@ def _pack_tracker(t: Tracker) -> Packed:
         X, weights, serials, ticks = t._window.held(0, len(t._window))
         packed |= {"window.X": X, "window.weights": weights}
         packed |= {"window.serials": serials, "window.ticks": ticks}
+        if t._window.events:
+            packed["window.winners"] = t._window.winners(0, len(t._window))
+    if t._prototypes is not None:
+        from icvi.saving_prototypes import pack_prototypes
+
+        facts["prototypes"], arrays = pack_prototypes(t._prototypes)
+        packed |= {f"prototypes.{name}": array for name, array in arrays.items()}
     if t._fading is not None:
         facts["origin"] = t._fading.origin
     return facts, packed
@@ -188,26 +120,25 @@ def _unpack_tracker(
         window=from_json(facts["window"]),
         half_life=from_json(facts["half_life"]),
         least_weight=float.fromhex(facts["least_weight"]),
+        quantizer=facts["prototypes"]["quantization"] if "prototypes" in facts else None,
     )
-    t._adopt(_unpack_partition(facts["partition"], _part(arrays, "partition.")))
+    t._adopt(unpack_partition(facts["partition"], part_of(arrays, "partition.")))
     t._seen, t._values, t._stale = facts["seen"], arrays["values"].tolist(), False
     if t._flow is not None:
         t._flow.clock.now, t._flow.clock.started = facts["clock"]
     if isinstance(t._flow, Window) and len(arrays["window.X"]):
-        held = _part(arrays, "window.")
-        t._flow.push(held["X"], held["weights"], held["serials"], held["ticks"])
+        held = part_of(arrays, "window.")
+        names = ("X", "weights", "serials", "ticks")
+        X, weights, serials, ticks = (held[name] for name in names)
+        t._flow.push(X, weights, serials, ticks, held.get("winners"))
     elif isinstance(t._flow, Fading):
         t._flow.origin = facts["origin"]
         t._flow.measure(t._partition)
+    if t._prototypes is not None:
+        from icvi.saving_prototypes import unpack_prototypes
+
+        unpack_prototypes(t._prototypes, facts["prototypes"], part_of(arrays, "prototypes."))
     return t
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _indices(written: Any, own: Mapping[str, Index], path: Path) -> list[Index]:
