@@ -80,6 +80,102 @@ def test_a_state_that_comes_back_goes_on_to_the_bit(way, mode, read, tmp_path):
         assert ends[0][name].tobytes() == ends[1][name].tobytes(), name
 
 
+CONN = ["CH", "Conn", icvi.Conn("toolbox", "CADJ")]
+MIXED = [icvi.rCIP(prototypes=True), "Conn", icvi.rH(prototypes=True, delta=0.2)]
+PROTOTYPES = {
+    "given": (CONN, True, {"noise_label": -1, "undefined": "limit"}),
+    "own": (CONN, False, {"quantizer": {"rho": 0.83, "alpha": 0.01}}),
+    "own, bounds": (CONN, False, {"bounds": ([-3.0, 0.1, -2], 7)}),
+    "given, window": (CONN, True, {"window": 50}),
+    "own, window": (CONN, False, {"window": 50}),
+    "own, time": (CONN, False, {"window": timedelta(seconds=40)}),
+    "given, half-life": (CONN, True, {"half_life": 3.0}),
+    "own, half-life": (CONN, False, {"half_life": timedelta(seconds=30)}),
+    "mixtures": (MIXED, True, {}),
+    "mixtures, own, window": (MIXED, False, {"window": 50}),
+}
+
+
+@pytest.mark.parametrize("changed", [False, True])
+@pytest.mark.parametrize("mode", PROTOTYPES)
+@pytest.mark.parametrize("way", ["save", "pickle", "copy"])
+def test_prototypes_that_come_back_go_on_to_the_bit(way, mode, changed, tmp_path):
+    indices, given, options = PROTOTYPES[mode]
+    X, labels = blobs(200, d=3, k=6)
+    winners = icvi.Quantizer(rho=0.85).fit(X, labels).winners_
+
+    def feed(tracker, part):
+        more = {"winners": winners[part]} if given else {}
+        return tracker.update_many(
+            X[part], labels[part], **more, **timed(options, part.start, part.stop)
+        )
+
+    t = icvi.Tracker(indices, **options)
+    feed(t, slice(0, 150))
+    if changed:
+        t.remove(X[149], labels[149], winners=remembered(t, winners, -1))
+        t.merge_clusters(1, 2)
+        labels[labels == 2] = 1
+        t.decay(0.3)
+    if way == "save":
+        t.save(tmp_path / "state.icvi")
+        twin = icvi.load(tmp_path / "state.icvi")
+        twin.save(tmp_path / "again.icvi")
+        assert (tmp_path / "again.icvi").read_bytes() == (tmp_path / "state.icvi").read_bytes()
+    else:
+        twin = pickle.loads(pickle.dumps(t)) if way == "pickle" else t.copy()
+    assert bits(twin.values) == bits(t.values)
+    assert twin.connectivity.owners == t.connectivity.owners
+    assert twin.connectivity.declared == t.connectivity.declared
+    for n in range(150, 160):
+        when = {"time": float(n)} if timed(options, 0, 1) else {}
+        for tracker in (t, twin):
+            event = {"winners": winners[n]} if given else {}
+            tracker.update(X[n], labels[n], **event, **when)
+        if n % 3 == 0:
+            assert bits(twin.values) == bits(t.values)
+    ends = [feed(tracker, slice(160, 200)) for tracker in (t, twin)]
+    for name in t.values:
+        assert ends[0][name].tobytes() == ends[1][name].tobytes(), name
+    np.testing.assert_array_equal(twin.connectivity.cadj, t.connectivity.cadj)
+    np.testing.assert_array_equal(twin.connectivity.inter_matrix, t.connectivity.inter_matrix)
+
+
+def remembered(tracker, winners, at):
+    """The last event: said, unless a window has it; a tracker's own module has found the same."""
+    if tracker._window is not None:
+        return None
+    if tracker._prototypes.module is None:
+        return winners[149]
+    q = tracker._prototypes.quantization.written()
+    X, labels = blobs(200, d=3, k=6)
+    twin = icvi.Quantizer(q["rho"], q["alpha"], q["beta"], bounds=q["bounds"])
+    return twin.fit(X[:150], labels[:150]).winners_[at]
+
+
+def test_connectivities_are_saved_too(tmp_path):
+    c = icvi.Connectivity("toolbox", "CADJ")
+    c.declare([7, 3], ["far", ("a", 1)])
+    c.update_many([[0, 7], [1, 0], [4, 1], [1, 3]], ["b", "b", "c", "b"])
+    c.remove(4, 1, "c")
+    c.decay(0.3)
+    c.save(tmp_path / "c")
+    twin = icvi.load(tmp_path / "c")
+    assert (type(twin), repr(twin)) == (icvi.Connectivity, repr(c))
+    assert (twin.known_labels, twin.declared) == (c.known_labels, c.declared)
+    more = [[3, 7], [1, 3], [5, 1]], [("a", 1), "b", "d"]
+    np.testing.assert_array_equal(twin.update_many(*more), c.update_many(*more))
+
+
+def test_an_empty_tracker_with_prototypes_is_saved_too(tmp_path):
+    for options in ({}, {"window": 3}, {"half_life": 3.0}, {"bounds": (0, 9)}):
+        icvi.Tracker(["Conn"], **options).save(tmp_path / "empty")
+        t, fresh = icvi.load(tmp_path / "empty"), icvi.Tracker(["Conn"], **options)
+        for tracker in (t, fresh):
+            tracker.update_many([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1])
+        assert bits(t.values) == bits(fresh.values)
+
+
 def test_a_state_after_removals_and_merges_comes_back_to_the_bit(tmp_path):
     t, X, labels = fed({})
     t.remove_many(X[:40], labels[:40])

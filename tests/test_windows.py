@@ -415,3 +415,29 @@ def test_a_bad_sample_leaves_a_stream_that_forgets_as_it_was(options, bad):
     fresh = icvi.Tracker(["CH"], **options)
     fresh.update_many([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0], [9.0]], [0, 1, 0, 1, 0, 1, 0])
     assert t["CH"] == pytest.approx(fresh["CH"], rel=1e-12)
+
+
+@pytest.mark.parametrize("window", [1, 2, 5])
+def test_a_cluster_that_vanishes_to_make_way_for_its_next_sample_is_another_one(window):
+    rng = np.random.default_rng(0)
+    X, labels = rng.standard_normal((150, 2)), rng.integers(0, 4, 150)
+    t = icvi.Tracker(["CH"], window=window)
+    for n in range(150):
+        t.update(X[n], int(labels[n]))
+        held = slice(max(0, n + 1 - window), n + 1)
+        expected = icvi.score(X[held], labels[held], "CH")
+        assert t["CH"] == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+def test_clusters_fade_while_only_noise_comes():
+    X, labels = blobs(30, d=2, k=3)
+    labels[20:] = -1
+    chunk, single = (icvi.Tracker(["CH"], half_life=5.0, noise_label=-1) for _ in range(2))
+    trace = chunk.update_many(X, labels)
+    weights = faded(30, 5.0)
+    for n in range(30):
+        single.update(X[n], labels[n])
+        rows = np.flatnonzero(labels[: n + 1] >= 0)
+        expected = icvi.score(X[rows], labels[rows], "CH", weights=weights[rows + 29 - n])
+        for found in (single["CH"], trace["CH"][n]):
+            assert found == pytest.approx(expected, rel=1e-9, nan_ok=True)

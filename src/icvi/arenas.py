@@ -149,8 +149,9 @@ class Arenas:
         if not self._shown:
             kernel("show_all", "scale")(self.meta, self.factor)
             self._shown = True
-            if self.meta[L.WANT] & L.WANT_GAUSSIAN:
-                # Covariances divide by n - 1, which does not scale.
+            if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
+                # Covariances divide by n - 1, which does not scale; and where noise has touched
+                # no cluster, all of them have faded since the last reading.
                 self.touch_all()
 
     def faded(self, least: float, factor: float) -> list[int]:

@@ -119,15 +119,18 @@ class Signed:
         mixtures = prototypes.mixtures
         if mixtures is None:
             return None
-        owners = prototypes.owners
-        rows = [mixtures.now()]
-        for r, winner, weight in zip(self.at, self.winners[:, 0].tolist(), self.weights.tolist()):
-            x = self._changes.X[r]
+        owners, rows = prototypes.owners, [mixtures.now()]
+        # A change without an event has the readings of the last event before it.
+        last = np.searchsorted(self.at, np.flatnonzero(due), side="right") - 1
+        read = np.zeros(len(self.at) + 1, dtype=bool)
+        read[last] = True
+        for e, (r, winner) in enumerate(zip(self.at.tolist(), self.winners[:, 0].tolist())):
+            x, weight = self._changes.X[r], float(self.weights[e])
             if weight > 0.0:
                 mixtures.add(x, winner, owners, weight)
             else:
-                take(int(r), x, winner, -weight)
-            rows.append(mixtures.now() if due[r] else rows[-1])
+                take(r, x, winner, -weight)
+            rows.append(mixtures.now() if read[e] else rows[-1])
         return np.array(rows)
 
 
@@ -261,8 +264,8 @@ class FadingEvents(Events):
     """Samples enter while those before fade, and clusters fade away."""
 
     def __init__(self, prototypes: Prototypes, fade: Fade, given: Any) -> None:
-        super().__init__(prototypes, fade, fade.chunk, given)
         self._fade = fade
+        super().__init__(prototypes, fade, fade.chunk, given)
 
     def run(self, part: slice) -> None:
         """Count a part of the changes, which the partition has made."""

@@ -66,11 +66,11 @@ class Window:
         Tells the weight that it has entered with.
         """
         tick = self.clock.tick(time)
-        serial = p.check_label(label)
+        p.check_label(label)
         self._make_way(p, tick)
         p.add(x, label, weight)
-        if serial == 0 and weight > 0.0:
-            serial = p._labels.serials[-1]
+        # Not before: its cluster may have vanished to make way, and be another one now.
+        serial = p.check_label(label)
         self.clock.advance(tick)
         if self._stop == len(self._X):
             self._make_room(1, x.size)

@@ -82,6 +82,9 @@ def change_many(
                     show(A, Q, np.int64(i), meta[L.D], meta[L.SCATTER] == 1, factors[r])
                     if meta[L.WANT] & L.WANT_GAUSSIAN and i > 0:
                         touch(C, meta, np.int64(i))
+                if meta[L.STALE] == 0 and meta[L.K] > 0:
+                    # Noise touches no cluster, but all have faded since the last reading.
+                    touch(C, meta, max(last, np.int64(1)))
                 meta[L.LAST] = last
             take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
             ks[rows[r]] = meta[L.K]
