@@ -7,8 +7,8 @@ from collections.abc import Hashable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.kernels import layout as L
 from icvi.chunk import Chunk
+from icvi.kernels import layout as L
 from icvi.readings import Readings
 
 

@@ -227,7 +227,7 @@ class Partition(Arenas):
         if weight == 0.0 or (new and source == target):
             as_sample(x)
         elif source == NOISE:
-            self._leave_noise(x, new, target, weight)
+            self._leave_noise(x, new, weight)
         else:
             self._leave_cluster(x, old, source, new, target, weight)
 
@@ -255,9 +255,7 @@ class Partition(Arenas):
         if new and target == NOISE:
             self._noise += weight
 
-    def _leave_noise(
-        self, x: Any, new: tuple[Hashable] | None, target: int, weight: float
-    ) -> None:
+    def _leave_noise(self, x: Any, new: tuple[Hashable] | None, weight: float) -> None:
         as_sample(x)
         if weight > self._noise * (1.0 + 1e-9):
             raise ValueError(no_such_noise(weight, self._noise))
@@ -286,9 +284,7 @@ class Partition(Arenas):
             self._drop(column)
         return [column, ALL] if ended == L.WORN else []
 
-    def sum_again(
-        self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]
-    ) -> None:
+    def sum_again(self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
         """Have a column hold exactly these samples."""
         fresh = Partition(scatter=self._scatter)
         fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
@@ -388,9 +384,9 @@ class Partition(Arenas):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving import save
+        from icvi.packing import save_partition
 
-        save(self, path)
+        save_partition(self, path)
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

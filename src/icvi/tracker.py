@@ -22,8 +22,8 @@ from icvi.windows import Fading, Window
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
-    from icvi.partition import Partition
     from icvi.diagnostics import Measure, PairTable
+    from icvi.partition import Partition
     from icvi.prototypes import Prototypes
     from icvi.table import Table
 
@@ -517,9 +517,7 @@ class Tracker:
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _feed_one(
-        self, x: Any, label: Hashable, weight: float, winners: Any, time: Any
-    ) -> None:
+    def _feed_one(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         """Add one sample to a stream that forgets."""
         assert self._flow is not None
         if winners is not None and self._prototypes is None:

@@ -66,9 +66,7 @@ class Window:
         """Have samples leave that are too old at this moment, before a new one comes."""
         span = int(self.clock.span)
         while self._start < self._stop and (
-            self._ticks[self._start] <= tick - span
-            if self.clock.timed
-            else len(self) >= span
+            self._ticks[self._start] <= tick - span if self.clock.timed else len(self) >= span
         ):
             at = self._start
             self.pop(1)
@@ -321,6 +319,7 @@ class Fading:
 
     def worth(self, ticks: Integers) -> Floats:
         """What kept weights are worth at these moments."""
+        assert self.origin is not None
         return np.exp2((self.origin - ticks) / self.clock.span)
 
     def reach(self, p: Partition, tick: int) -> int:

@@ -36,13 +36,15 @@ def fma(typingctx, a, b, c):
 
 
 def two_sum(builder, high, low, p, p_low):
-    """(high + low) + (p + p_low) in two doubles, by Knuth's TwoSum; in LLVM's terms::
+    """(high + low) + (p + p_low) in two doubles, by Knuth's TwoSum.
 
-    s = high + p
-    back = s - high
-    low += ((high - (s - back)) + (p - back)) + p_low
-    high = s + low
-    low -= high - s
+    In LLVM's terms::
+
+        s = high + p
+        back = s - high
+        low += ((high - (s - back)) + (p - back)) + p_low
+        high = s + low
+        low -= high - s
     """
     s = builder.fadd(high, p)
     back = builder.fsub(s, high)
