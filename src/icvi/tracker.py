@@ -587,7 +587,7 @@ class Tracker:
     def _options(self) -> tuple[Any, ...]:
         return (
             self._names,
-            [index.parameters for index in self.indices],
+            [(index.parameters, index.ridge) for index in self.indices],
             self._treatment.undefined,
             self._spans,
         )
