@@ -257,6 +257,7 @@ import icvi
 path, rng = sys.argv[1], random.Random(0)
 p = icvi.Partition(scatter=True)
 p.add_many(np.random.default_rng(0).random((400, 12)), np.arange(400) % 100)
+p.add(np.ones(12), 1)  # so that children need not load any code
 p.save(path)
 unfinished = 0
 for _ in range(100):
@@ -276,7 +277,7 @@ for _ in range(100):
         if name.endswith(".tmp"):
             os.unlink(os.path.join(os.path.dirname(path), name))
             unfinished += 1
-print(unfinished, int(after.n_samples - 400))
+print(unfinished, int(after.n_samples - 401))
 """
 
 
