@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import kernel
+from icvi.kernels.part import part
 
 #: Share of the largest CP below which a spread is rounding that removals left behind.
 RESIDUE = 2.0**-94
@@ -137,7 +137,7 @@ def add_products(typingctx, Q, J, row, i, count):
     return signature, codegen
 
 
-@kernel(inline="always")
+@part(forceinline=True)
 def shift(A, Q, J, w, w_low, d, scatter):
     """Weight w enters column J, or leaves it (w < 0), which is not empty then.
 
@@ -187,7 +187,7 @@ def shift(A, Q, J, w, w_low, d, scatter):
         add_products(Q, J, np.int64(L.Q_S), _EACH, d)
 
 
-@kernel(inline="always")
+@part(forceinline=True)
 def show(A, Q, J, d, scatter, factor):
     """What readings see of column J: weight, CP, and S where it is kept, times a factor."""
     compactness, q = 0.0, L.V + 2 * d
@@ -204,7 +204,7 @@ def show(A, Q, J, d, scatter, factor):
         A[L.PEAK, J] = compactness
 
 
-@kernel(inline="always")
+@part(forceinline=True)
 def enter(A, Q, J, X, r, w, d, scatter):
     """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
     for t in range(d):
@@ -218,7 +218,7 @@ def enter(A, Q, J, X, r, w, d, scatter):
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
 
 
-@kernel
+@part
 def clear_residue(A, Q, J, d, scatter):
     """Make features constant that only rounding keeps from being so after a removal."""
     least = RESIDUE * A[L.PEAK, J]
