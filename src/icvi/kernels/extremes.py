@@ -16,7 +16,6 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.sums import extreme
 
-
 # Kernels, not parts: these loops run fastest where Numba inlines them, and distances apart.
 
 
