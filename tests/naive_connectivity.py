@@ -109,17 +109,22 @@ class Survivors:
         self.owner: dict[int, Hashable] = {}
         self.labels: list[Hashable] = []
         self.seconds: dict[int, set[int]] = {}
+        self.declared: dict[int, Hashable] = {}
 
     def add(self, winner: int, runner_up: int | None, label: Hashable, weight: float) -> None:
         if weight == 0:
             return
-        if len(self.owner) == 1 and winner not in self.owner:
+        runner_up = NEVER if runner_up is None else runner_up
+        fresh = [p for p in (winner, runner_up) if p >= 0 and p not in self.owner]
+        if len(self.owner) == 1 and fresh:
             (alone,) = self.owner
             for event in self.events:
-                event[1] = winner
-            self.seconds[alone] = {winner}
-        self.events.append([winner, NEVER if runner_up is None else runner_up, weight])
+                event[1] = fresh[0]
+            self.seconds[alone] = {fresh[0]}
+        self.events.append([winner, runner_up, weight])
         self.owner[winner] = label
+        if runner_up in fresh:
+            self.owner[runner_up] = self.declared[runner_up]
         self.settle()
 
     def take(self, number: int, share: float = 1.0) -> None:
@@ -139,10 +144,14 @@ class Survivors:
 
     def merge(self, into: Hashable, source: Hashable) -> None:
         self.owner = {i: into if c == source else c for i, c in self.owner.items()}
+        self.declared = {i: into if c == source else c for i, c in self.declared.items()}
         self.settle()
 
     def move(self, prototype: int, label: Hashable) -> None:
-        self.owner[prototype] = label
+        if prototype in self.owner:
+            self.owner[prototype] = label
+        if prototype in self.declared:
+            self.declared[prototype] = label
         self.settle()
 
     def decay(self, factor: float) -> None:
@@ -153,6 +162,7 @@ class Survivors:
         self.events += [list(event) for event in other.events]
         self.labels += [label for label in other.labels if label not in self.labels]
         self.owner |= other.owner
+        self.declared |= other.declared
         for i, js in other.seconds.items():
             self.seconds[i] = self.seconds.get(i, set()) | js
         self.settle()

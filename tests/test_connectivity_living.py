@@ -65,9 +65,10 @@ class Living(RuleBasedStateMachine):
     @rule(data=st.data(), n=st.integers(0, 2), p=st.integers(0, 6), w=WEIGHTS)
     def count(self, data, n, p, w):
         c, model = self.pairs[n]
-        others = sorted(set(model.owner) - {p})
+        owners = model.declared | model.owner
+        others = sorted(set(owners) - {p})
         q = data.draw(st.sampled_from(others)) if others else None
-        label = model.owner[p] if p in model.owner else data.draw(st.sampled_from("abcd"))
+        label = owners[p] if p in owners else data.draw(st.sampled_from("abcd"))
         c.update(p, q, label, w)
         model.add(p, q, label, w)
 
@@ -86,7 +87,7 @@ class Living(RuleBasedStateMachine):
     @rule(data=st.data(), n=st.integers(0, 2))
     def merge(self, data, n):
         c, model = self.pairs[n]
-        known = sorted(set(model.owner.values()))
+        known = sorted({*model.owner.values(), *model.declared.values()})
         if len(known) > 1:
             into, source = data.draw(st.permutations(known))[:2]
             c.merge_clusters(into, source)
@@ -95,10 +96,25 @@ class Living(RuleBasedStateMachine):
     @rule(data=st.data(), n=st.integers(0, 2), label=st.sampled_from("abcde"))
     def move(self, data, n, label):
         c, model = self.pairs[n]
-        if model.owner:
-            p = data.draw(st.sampled_from(sorted(model.owner)))
+        if owners := model.declared | model.owner:
+            p = data.draw(st.sampled_from(sorted(owners)))
             c.reassign(p, label)
             model.move(p, label)
+
+    @rule(n=st.integers(0, 2), p=st.integers(0, 8), label=st.sampled_from("abcde"))
+    def declare(self, n, p, label):
+        c, model = self.pairs[n]
+        owner = (model.declared | model.owner).get(p, label)
+        if owner != label:
+            before = arrays_of(c)
+            with pytest.raises(ValueError, match=rf"prototype {p} belongs to cluster '{owner}'"):
+                c.declare([9, p], ["new", label])
+            assert arrays_of(c) == before
+        else:
+            before = state_of(c)
+            c.declare([p], [label])
+            model.declared[p] = label
+            assert state_of(c) == before
 
     @rule(n=st.integers(0, 2), factor=st.sampled_from([0.5, 0.9, 1.0, 1 / 3]))
     def decay(self, n, factor):
@@ -110,7 +126,8 @@ class Living(RuleBasedStateMachine):
     def combine(self, n, other):
         (c, model), (d, theirs) = self.pairs[n], self.pairs[other]
         before, after = arrays_of(c), arrays_of(d)
-        if any(model.owner.get(i, label) != label for i, label in theirs.owner.items()):
+        mine, others = model.declared | model.owner, theirs.declared | theirs.owner
+        if any(mine.get(i, label) != label for i, label in others.items()):
             with pytest.raises(ValueError, match=r"belongs to cluster .* here and to"):
                 c.combine(d)
             assert arrays_of(c) == before
@@ -137,7 +154,8 @@ class Living(RuleBasedStateMachine):
             assert c.owners == owners
             assert c.n_prototypes == len(model.owner)
             assert c.n_events == pytest.approx(math.fsum(w for *_, w in model.events), rel=1e-12)
-            assert set(c.known_labels) == set(model.owner.values())
+            assert set(c.known_labels) == {*model.owner.values(), *model.declared.values()}
+            assert c.declared == model.declared
             weights = [sum(w for i, _, w in model.events if i == p) for p in range(len(owners))]
             np.testing.assert_allclose(c.prototype_counts, weights, rtol=1e-12)
 

@@ -53,6 +53,7 @@ class Changes:
         self._names: list[Hashable] = [None, *partition.labels]
         self._saved: Any = None
         self.entering: Integers = np.arange(len(X))  # after which changes a reading may be due
+        self.leaves = False  # whether samples leave clusters because somebody says so
 
     def __len__(self) -> int:
         return len(self.X)
@@ -172,6 +173,7 @@ class Chunk(Changes):
             self.targets = self._numbers(self.labels)
             self.noise += self.targets == NOISE
         if old is not _NOT_GIVEN:
+            self.leaves = True
             labels = as_label_array(old, len(X))
             self.sources = self._known_numbers(labels)
             self.noise -= self.sources == NOISE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,13 @@ class Connectivity(LivingGraph):
         from icvi.connvis import plot_connvis
 
         return plot_connvis(prototypes, self, **options)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
+        from icvi.saving_connectivity import pack_connectivity
+        from icvi.saving_partition import write
+
+        write(path, "Connectivity", pack_connectivity(self))
 
     # -- how it changes --------------------------------------------------------------------
 

@@ -116,7 +116,7 @@ def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> st
         )
     return (
         f"prototype {q} is given as runner-up to {p}, but has not won yet, so its cluster is "
-        "unknown; the runner-up is the best prototype among those that have won"
+        "unknown; the runner-up is the best prototype among those that have won (or declare it)"
     )
 
 
@@ -156,3 +156,19 @@ _ONLY_COUNTED = "only what was counted can be taken back"
 def as_prototype(number: Any) -> int:
     """A prototype's number."""
     return _as_int(number, "prototype")
+
+
+def as_prototypes(numbers: Any) -> NDArray[np.int64]:
+    """Prototypes' numbers as an array of int64, at least one."""
+    array = np.asarray(numbers)
+    if array.ndim != 1 or array.size == 0:
+        raise ValueError(f"expected a list of prototypes' numbers, got shape {array.shape}")
+    if array.dtype.kind not in "iu":
+        raise TypeError(f"expected prototypes' numbers as integers, got dtype {array.dtype}")
+    bad = (array < 0) | (array > LARGEST_NUMBER)
+    if bad.any():
+        raise ValueError(
+            f"expected prototypes to be numbered from 0 to {LARGEST_NUMBER}, "
+            f"got {array[np.argmax(bad)]}"
+        )
+    return np.ascontiguousarray(array, dtype=np.int64)

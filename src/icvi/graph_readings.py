@@ -70,7 +70,8 @@ class GraphReadings:
     def known_labels(self) -> list[Hashable]:
         """`labels`, and those of clusters that own prototypes but have no weight.
 
-        Such a cluster has lost its events, but its prototypes are runners-up of others.
+        Such a cluster has lost its events, but its prototypes are runners-up of others, or are
+        declared.
         """
         return self._names(clusters_of(self._graph))
 

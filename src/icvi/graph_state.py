@@ -58,8 +58,22 @@ class Sums(NamedTuple):
 
 
 def clusters_of(graph: PrototypeGraph) -> Integers:
-    """The columns of a graph that own prototypes: in order of appearance, then those asleep."""
+    """The columns of a graph that own prototypes: in order of appearance, then without weight."""
     return np.concatenate([graph.order(), graph.sleepers()])
+
+
+class Declared(NamedTuple):
+    """Prototypes whose clusters are known whether they have been counted or not."""
+
+    declared: Integers  # their numbers, ascending
+    declared_owner: Integers  # their clusters
+
+
+def declared_of(graph: PrototypeGraph, new: Integers) -> Declared:
+    """The declarations of a graph, with column c called ``new[c]``."""
+    columns = graph.arrays[L.PROTOTYPES]["declared"]
+    rows = np.flatnonzero(columns)
+    return Declared(rows + graph.meta[L.BASE], new[columns[rows]])
 
 
 def counts_of(graph: PrototypeGraph, new: Integers) -> Counts:
@@ -141,14 +155,16 @@ def renumbering(graph: PrototypeGraph, columns: Integers) -> Integers:
 # -- building ------------------------------------------------------------------------------
 
 
-def lay(graph: PrototypeGraph, columns: Integers, *parts: Counts) -> None:
+def lay(graph: PrototypeGraph, columns: Integers, declared: Declared, *parts: Counts) -> None:
     """Put the counts of all parts into an empty graph; its clusters appear in this order."""
     from icvi.prototype_graph import kernel
 
     numbers = np.concatenate([part.prototype for part in parts])
-    if not numbers.size:
+    everyone = np.concatenate([numbers, declared.declared])
+    if not everyone.size:
         return
-    graph.reserve(int(numbers.min()), int(numbers.max()), int(columns.max()))
+    graph.reserve(int(everyone.min()), int(everyone.max()), int(columns.max()))
+    graph.declare(*declared)
     for part in parts:
         kernel("lay_prototypes", "rebuild")(graph.meta, *part[:5])
     for part in parts:
@@ -192,8 +208,9 @@ def compact(graph: PrototypeGraph, new: Integers | None = None) -> None:
     new = np.arange(len(graph.arrays[L.CLUSTERS])) if new is None else new
     columns = clusters_of(graph)
     counts, sums = counts_of(graph, new), sums_of(graph, columns, new)
+    declared = declared_of(graph, new)
     graph.clear()
-    lay(graph, new[columns], counts)
+    lay(graph, new[columns], declared, counts)
     put_sums(graph, new[columns], sums)
     graph.meta[L.COLUMNS] = max(graph.meta[L.COLUMNS], highest)
 
@@ -205,6 +222,6 @@ def as_arrays(graph: PrototypeGraph) -> dict[str, NDArray[Any]]:
     """All there is, with clusters called 1, 2, 3, ... in the order of `clusters_of`."""
     columns = clusters_of(graph)
     new = renumbering(graph, columns)
-    decayed = {"decayed": graph.meta[[L.DECAYED]].copy()}
+    flags = {"decayed": graph.meta[[L.DECAYED]].copy(), "declares": graph.meta[[L.DECLARES]].copy()}
     counts, sums = counts_of(graph, new), sums_of(graph, columns, new)
-    return {**counts._asdict(), **sums._asdict(), **decayed}
+    return {**counts._asdict(), **sums._asdict(), **declared_of(graph, new)._asdict(), **flags}

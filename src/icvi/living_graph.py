@@ -9,11 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.conventions import Border, Convention, check_form
-from icvi.events import as_event, as_prototype, as_winners, refusal, refusal_to_take, unknown_label
-from icvi.graph_algebra import first_conflict, join, move, multiply
+from icvi.events import (
+    NO_RUNNER_UP,
+    as_event,
+    as_prototype,
+    as_prototypes,
+    as_winners,
+    refusal,
+    refusal_to_take,
+    unknown_label,
+)
+from icvi.graph_algebra import first_conflict, join, move, multiply, owners_of
 from icvi.graph_loading import build
 from icvi.graph_readings import GraphReadings
-from icvi.graph_state import as_arrays, clusters_of, compact, renumbering
+from icvi.graph_state import as_arrays, clusters_of, compact, counts_of, renumbering
 from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
@@ -126,6 +135,61 @@ class LivingGraph(GraphReadings):
         self._tidy()
         return out
 
+    def _apply_coded(
+        self,
+        events: NDArray[np.int64],
+        codes: NDArray[np.int64],
+        names: list[Hashable],
+        w: NDArray[np.float64],
+    ) -> NDArray[np.float64]:
+        """`_apply_many` of events that are fine, with labels as places in a list of names.
+
+        When an event is refused nevertheless, those before it have been counted.
+        """
+        self._tidy()
+        column_of = np.zeros(len(names), dtype=np.int64)
+        for code in dict.fromkeys(codes.tolist()):
+            column_of[code] = self._labels.find(names[code])
+            if column_of[code] > len(self._labels):
+                self._labels.remember([names[code]])
+        out = np.empty(len(events))
+        done, reason = self._graph.apply_many(events, column_of[codes], w, out)
+        self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+        if reason:
+            (p, q), label = events[done].tolist(), names[int(codes[done])]
+            raise ValueError(f"event {done}: {self._refusal(reason, p, q, label, float(w[done]))}")
+        return out
+
+    def _check_take(self, p: int, q: int, label: Hashable, weight: float) -> None:
+        """Refuse an event that `remove` would refuse; change nothing."""
+        column = self._labels.find(label)
+        if column > len(self._labels):
+            raise ValueError(unknown_label(plain(label)))
+        reason = self._graph.check_take(p, q, column, weight)
+        if reason:
+            raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
+
+    def _take_back(self, p: int, q: int, weight: float) -> None:
+        """`remove` an event that is there, whatever cluster it is in now."""
+        reason = self._graph.take(p, q, self._graph.owner(p), weight)
+        assert not reason, self._refusal(reason, p, q, self._owner(p), -weight)
+
+    def _take_out(self, label: Hashable) -> None:
+        """Take back all events that prototypes of a cluster have won."""
+        column = self._labels.columns.get(label, 0)
+        counts = counts_of(self._graph, np.arange(len(self._graph.arrays[L.CLUSTERS])))
+        mine = counts.prototype[counts.owner == column]
+        won = np.isin(counts.winner, mine) & (counts.cadj > 0.0)
+        waits = (counts.owner == column) & (counts.pending > 0.0)
+        edges = np.stack([counts.winner[won], counts.runner_up[won]], axis=1)
+        alone = np.stack([counts.prototype[waits], np.full(waits.sum(), NO_RUNNER_UP)], axis=1)
+        events = np.concatenate([edges, alone])
+        if len(events):
+            w = -np.concatenate([counts.cadj[won], counts.pending[waits]])
+            columns, out = np.full(len(events), column), np.empty(len(events))
+            _, reason = self._graph.apply_many(events, columns, w, out)
+            assert not reason
+
     def _columns(
         self, names: NDArray[Any], adds: NDArray[np.bool_], counts: NDArray[np.bool_]
     ) -> NDArray[np.int64]:
@@ -141,7 +205,8 @@ class LivingGraph(GraphReadings):
     def _tidy(self) -> None:
         """Forget labels whose clusters are gone, when they are the most."""
         meta = self._graph.meta
-        if len(self._labels) > 2 * int(meta[L.K] + meta[L.SLEEPERS]) + _STALE:
+        alive = int(meta[L.K] + meta[L.SLEEPERS] + meta[L.SPARE_CLUSTERS])
+        if len(self._labels) > 2 * alive + _STALE:
             self._compact()
 
     def _compact(self) -> None:
@@ -152,7 +217,7 @@ class LivingGraph(GraphReadings):
 
     def _refusal(self, reason: int, p: int, q: int, label: Hashable, w: float) -> str:
         """Why an event of weight w could not be counted, or taken back."""
-        owner = [None, *self._labels.known()][self._graph.owner(p)]
+        owner = self._owner(p)
         if not np.signbit(w):
             return refusal(reason, p, q, owner, label)
         if label not in self.known_labels:
@@ -161,6 +226,10 @@ class LivingGraph(GraphReadings):
         if reason == L.TOO_MUCH:
             held, q = self._graph.held(p, q)
         return refusal_to_take(reason, p, q, owner, label, -w, held)
+
+    def _owner(self, p: int) -> Hashable:
+        """The label of a prototype that is known or declared; None for others."""
+        return [None, *self._labels.known()][self._graph.owner(p)]
 
     # -- moving ----------------------------------------------------------------------------
 
@@ -187,7 +256,8 @@ class LivingGraph(GraphReadings):
         target, column = self._known(into), self._known(source)
         if target == column:
             raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
-        move(self._graph, np.flatnonzero(self._owners() == column), target)
+        numbers, owners = self._owners()
+        move(self._graph, numbers[owners == column], target)
 
     def reassign(self, prototype: int, label: Hashable) -> None:
         """Give one prototype, with the samples it won, to another cluster; O(edges).
@@ -229,9 +299,68 @@ class LivingGraph(GraphReadings):
             )
         return column
 
-    def _owners(self) -> NDArray[np.int64]:
-        owners: NDArray[np.int64] = self._graph.prototypes("owner")
-        return owners
+    def _owners(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All prototypes and their columns."""
+        return owners_of(self._graph, np.arange(len(self._graph.arrays[L.CLUSTERS])))
+
+    # -- without weight --------------------------------------------------------------------
+
+    def declare(self, prototypes: Any, labels: Any) -> None:
+        """Say which clusters prototypes belong to, before (or although) nothing is counted.
+
+        They can be runners-up from now on, whether they win events here or not: of parts of a
+        stream that are counted apart over one set of prototypes, or when the events that they
+        have won are all taken back. Otherwise nothing changes: a prototype without weight and
+        without an edge is in no reading, and a declaration is never forgotten.
+
+        Parameters
+        ----------
+        prototypes : array-like of n ints
+            Their numbers.
+        labels : sequence of length n
+            The clusters that they belong to; those they belong to already, if they are known.
+
+        Examples
+        --------
+        Two halves of a stream, counted apart:
+
+        >>> import icvi
+        >>> parts = icvi.Connectivity(), icvi.Connectivity()
+        >>> for part in parts:
+        ...     part.declare([0, 1, 2], ["a", "a", "b"])
+        >>> parts[0].update_many([[0, 1], [1, 2]], ["a", "a"]).tolist()
+        [0.0, 0.0]
+        >>> parts[1].update_many([[2, 1], [0, 1]], ["b", "a"]).tolist()
+        [0.0, 0.25]
+        >>> sum(parts).cadj.tolist()
+        [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+        """
+        numbers = as_prototypes(prototypes)
+        names = as_label_array(labels, len(numbers))
+        self._tidy()
+        columns, new = self._labels.encode(names)
+        known = [*self._labels.known(), *new]
+        owners = dict(zip(*(array.tolist() for array in self._owners())))
+        for p, column in zip(numbers.tolist(), columns.tolist()):
+            owner = owners.setdefault(p, column)
+            if owner != column:
+                raise ValueError(
+                    f"prototype {p} belongs to cluster {known[owner - 1]!r}, got label "
+                    f"{known[column - 1]!r}; a prototype belongs to one cluster, reassign it first"
+                )
+        self._labels.remember(new)
+        self._graph.declare(numbers, columns)
+
+    @property
+    def declared(self) -> dict[int, Hashable]:
+        """The prototypes that were declared, and their labels."""
+        known = [None, *self._labels.known()]
+        columns = self._graph.prototypes("declared").tolist()
+        return {p: known[column] for p, column in enumerate(columns) if column}
+
+    def _declare_winners(self) -> None:
+        """From now on whoever wins is declared, so that no later event lacks an owner."""
+        self._graph.meta[L.DECLARES] = 1
 
     def decay(self, factor: float) -> None:
         """Multiply all counts: what is counted from now on weighs more; O(edges).
@@ -270,8 +399,9 @@ class LivingGraph(GraphReadings):
         """Add the counts of another graph; O(edges of both).
 
         Prototypes with the same number are the same, so number prototypes differently unless
-        both graphs were counted with one set of prototypes. Up to rounding and the order of
-        labels it does not matter in which order parts are combined.
+        both graphs were counted with one set of prototypes: `declare` it in every part, so that
+        runners-up need not have won there. Up to rounding and the order of labels it does not
+        matter in which order parts are combined.
 
         Samples without a runner-up (of a part that saw a single prototype) stay without one
         when they meet other prototypes this way: they count for their cluster, but make no
@@ -309,8 +439,8 @@ class LivingGraph(GraphReadings):
         p = first_conflict(self._graph, other._graph, new)
         if p is not None:
             raise ValueError(
-                f"prototype {p} belongs to cluster {self.owners[p]!r} here and to "
-                f"{other.owners[p]!r} in the other graph; number the prototypes of both "
+                f"prototype {p} belongs to cluster {self._owner(p)!r} here and to "
+                f"{other._owner(p)!r} in the other graph; number the prototypes of both "
                 "differently, or reassign this one"
             )
         self._labels.remember(unseen)
@@ -346,6 +476,15 @@ class LivingGraph(GraphReadings):
         twin._graph = self._graph.copy()
         twin._labels.columns = dict(self._labels.columns)
         return twin
+
+    def _snapshot(self) -> tuple[Any, ...]:
+        """What `_restore` needs to undo all changes from now on."""
+        return self._graph.copy(), dict(self._labels.columns)
+
+    def _restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `_snapshot`."""
+        self._graph, columns = saved
+        self._labels.columns = columns
 
     def __copy__(self) -> Self:
         return self.copy()

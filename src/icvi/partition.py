@@ -194,6 +194,10 @@ class Partition(Arenas):
         """
         self._move(x, old, (new,), weight)
 
+    def same(self, old: Hashable, new: Hashable) -> bool:
+        """Whether two labels, the first of which is known, mean one cluster, or both noise."""
+        return self._labels.find(old) == self._labels.find(new)
+
     def counts_for(self, label: Hashable, weight: float) -> bool:
         """Whether a sample with this label and weight joins a cluster."""
         return self._labels.find(label) != NOISE and weight > 0.0
@@ -384,9 +388,9 @@ class Partition(Arenas):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.packing import save_partition
+        from icvi.saving_partition import pack_partition, write
 
-        save_partition(self, path)
+        write(path, "Partition", pack_partition(self))
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

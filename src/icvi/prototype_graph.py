@@ -42,8 +42,8 @@ class PrototypeGraph:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything but the convention, the border, and whether counts were multiplied."""
-        self.meta[[L.P, L.K, L.SLEEPERS, L.COLUMNS, L.BASE]] = 0
+        """Forget all but the form, and whether counts were multiplied and winners are declared."""
+        self.meta[[L.P, L.K, L.SLEEPERS, L.COLUMNS, L.BASE, L.SPARE, L.SPARE_CLUSTERS]] = 0
         self.meta[L.USED :] = 0
         self.arrays: list[NDArray[Any]] = [
             np.zeros(2 * _START if "slots" in name else _START, kind)
@@ -92,13 +92,13 @@ class PrototypeGraph:
                 kernel("rehash", "relation")(self.meta, relation)
 
     def _needed(self, relation: np.int64) -> int:
-        # An event makes two entries at most, and entry 0 is none.
-        return int(self.meta[L.USED + relation]) + 3
+        # Entry 0 is none.
+        return int(self.meta[L.USED + relation]) + L.MOST + 1
 
     def _is_mostly_dead(self, lowest: int, highest: int) -> bool:
         """Whether an array that is full would do with half of its length without the dead."""
         table = len(self.arrays[L.PROTOTYPES])
-        if not self._covers(lowest, highest) and 4 * self.n_prototypes < table:
+        if not self._covers(lowest, highest) and 4 * self.existing < table:
             return True
         for relation, live in ((L.EDGES, "linked"), (L.CONTACTS, "linked"), (L.PAIRS, "border")):
             entries = self.relation(relation)
@@ -156,6 +156,17 @@ class PrototypeGraph:
         """Take one event back, or say why not."""
         reason: int = kernel("take_graph")(self.meta, p, q, column, w)
         return reason
+
+    def check_take(self, p: int, q: int, column: int, w: float) -> int:
+        """Say why one event could not be taken back; change nothing."""
+        reason: int = kernel("check_take", "take_graph")(self.meta, p, q, column, w)
+        return reason
+
+    def declare(self, numbers: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
+        """Have prototypes belong to clusters, with or without weight."""
+        if numbers.size:
+            self.reserve(int(numbers.min()), int(numbers.max()), int(columns.max()))
+            kernel("declare_all", "rebuild")(self.meta, numbers, columns)
 
     def first_refusal(
         self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
@@ -224,6 +235,11 @@ class PrototypeGraph:
         return int(self.meta[L.P])
 
     @property
+    def existing(self) -> int:
+        """Number of prototypes that are known or declared."""
+        return int(self.meta[L.P] + self.meta[L.SPARE])
+
+    @property
     def total(self) -> float:
         """Weight of all events."""
         clusters = self.arrays[L.CLUSTERS]
@@ -239,13 +255,16 @@ class PrototypeGraph:
         return np.array(columns, dtype=np.int64)
 
     def sleepers(self) -> NDArray[np.int64]:
-        """The columns of clusters whose prototypes have edges but no weight."""
-        return np.flatnonzero(self.arrays[L.CLUSTERS]["state"] == L.ASLEEP)
+        """The columns of clusters without weight: first those whose prototypes have edges."""
+        state = self.arrays[L.CLUSTERS]["state"]
+        return np.concatenate(
+            [np.flatnonzero(state == L.ASLEEP), np.flatnonzero(state == L.DECLARED)]
+        )
 
     def prototypes(self, field: str) -> NDArray[Any]:
-        """A field of the prototypes 0, 1, ... up to the highest number that is known."""
+        """A field of the prototypes 0, 1, ... up to the highest that is known (or declared)."""
         records, base = self.arrays[L.PROTOTYPES], int(self.meta[L.BASE])
-        known = np.flatnonzero(records["owner"])
+        known = np.flatnonzero(records["declared" if field == "declared" else "owner"])
         if not known.size:
             return np.zeros(0, records[field].dtype)
         values = np.zeros(base + known[-1] + 1, records[field].dtype)
@@ -253,10 +272,11 @@ class PrototypeGraph:
         return values
 
     def owner(self, p: int) -> int:
-        """The column of a prototype; 0 for one that is not known."""
+        """The column of a prototype; 0 for one that is neither known nor declared."""
         if not self._covers(p, p):
             return 0
-        return int(self.arrays[L.PROTOTYPES]["owner"][p - int(self.meta[L.BASE])])
+        record = self.arrays[L.PROTOTYPES][p - int(self.meta[L.BASE])]
+        return int(record["owner"]) or int(record["declared"])
 
     def held(self, p: int, q: int) -> tuple[float, int]:
         """What known prototype p has won with runner-up q; -1 as q may stand for another."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import copy
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +13,23 @@ from numpy.typing import NDArray
 from icvi.art.module_a import ModuleA
 from icvi.art.options import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
-from icvi.chunk import Chunk
 from icvi.connectivity import Connectivity
 from icvi.conventions import Border, Convention
-from icvi.events import as_event, as_winners
+from icvi.events import as_event
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
 from icvi.kernels.undefined import EMPTY
-from icvi.labels import NOISE
-from icvi.mixtures import Mixtures
+from icvi.mixtures import Mixtures, Samples
+
+if TYPE_CHECKING:
+    from icvi.chunk import Changes
+    from icvi.prototype_events import Events
 
 Winners = NDArray[np.int64]
+Event = tuple[int, int]
+
+#: Winner and runner-up of a sample that is noise or has no weight.
+NO_EVENT: Event = (-1, -1)
 
 
 @dataclass(frozen=True)
@@ -52,158 +59,233 @@ class Quantization:
             )
         return Scaling.learnt(X)
 
+    def written(self) -> dict[str, Any]:
+        """All parameters as plain numbers, strings and lists."""
+        bounds = self.bounds
+        if bounds is not None:
+            bounds = [np.asarray(bound, dtype=np.float64).tolist() for bound in bounds]
+        numbers = {name: float(getattr(self, name)) for name in ("rho", "alpha", "beta")}
+        return {**numbers, "bounds": bounds, "out_of_bounds": self.out_of_bounds}
+
 
 class Prototypes:
-    """Prototypes of clusters, which are found here unless the caller knows the winners."""
+    """Prototypes of clusters, which are found here unless the caller knows the winners.
+
+    An event is the winner and the runner-up of a sample. Every prototype is declared when it
+    first wins: which cluster it belongs to stays known when its samples have left.
+    """
 
     def __init__(self, indices: Sequence[Index], quantization: Quantization) -> None:
         self.indices = indices
-        self._quantization = quantization
-        self._module: ModuleA | None = None
+        self.quantization = quantization
+        self.module: ModuleA | None = None
         # One at least: it knows which cluster owns which prototype.
         forms: list[tuple[Convention, Border]] = [
             (index.convention, index.border) for index in indices if isinstance(index, ConnIndex)
         ]
-        self._connectivities = {form: Connectivity(*form) for form in forms or [("paper", "CONN")]}
-        self.connectivity = next(iter(self._connectivities.values()))
+        self.connectivities = {form: Connectivity(*form) for form in forms or [("paper", "CONN")]}
+        for c in self.connectivities.values():
+            c._declare_winners()
         overlaps = [index for index in indices if not isinstance(index, ConnIndex)]
-        self._mixtures = Mixtures(overlaps) if overlaps else None
+        self.mixtures = Mixtures(overlaps) if overlaps else None
+
+    @property
+    def connectivity(self) -> Connectivity:
+        """The first of the graphs, which all know the same events."""
+        return next(iter(self.connectivities.values()))
+
+    @property
+    def owners(self) -> NDArray[np.int64]:
+        """A number for the cluster of every prototype that has ever won, by their numbers."""
+        owners: NDArray[np.int64] = self.connectivity._graph.prototypes("declared")
+        return owners
 
     def values(self) -> list[float]:
         """Readings of all indices."""
         if self.connectivity.n_clusters == 0:
             return [EMPTY] * len(self.indices)
-        overlaps = iter(self._mixtures.read() if self._mixtures else [])
+        overlaps = iter(self.mixtures.now() if self.mixtures else [])
         return [
-            index(self._connectivities[index.convention, index.border])
+            index(self.connectivities[index.convention, index.border])
             if isinstance(index, ConnIndex)
             else next(overlaps)
             for index in self.indices
         ]
 
+    # -- one sample ------------------------------------------------------------------------
+
     def update(self, x: NDArray[np.float64], label: Hashable, weight: float, given: Any) -> None:
         """Count one sample, checked before; ``given`` are its winner and runner-up, or None."""
-        row = x.reshape(1, -1)
-        if given is None:
-            q = self._quantization
-            winners = self._own(row).learn_one(row, label, q.rho, q.alpha, q.beta)
-        else:
-            winners = as_event(*self._pair(given))
-        for c in self._connectivities.values():
-            c.update(*winners, label, weight)
-        if self._mixtures is not None:
-            self._mixtures.add(x, winners[0], self.connectivity.owner_numbers, weight)
+        self.count(x, label, weight, self.event(x, label, given))
 
-    def update_many(
-        self,
-        X: NDArray[np.float64],
-        labels: NDArray[Any],
-        weights: NDArray[np.float64],
-        given: Winners | None,
-    ) -> NDArray[np.float64]:
-        """Count samples, checked before; (n, indices) readings after each."""
+    def event(self, x: NDArray[np.float64], label: Hashable, given: Any) -> Event:
+        """The event of a sample, which can be counted: the one given, or one that is found.
+
+        To find it, module A learns the sample.
+        """
         if given is None:
-            q = self._quantization
-            given = self._own(X).learn(X, labels, q.rho, q.alpha, q.beta)
-        connected = {
-            form: c.update_many(given, labels, weights) for form, c in self._connectivities.items()
-        }
-        overlaps: Iterator[NDArray[np.float64]] = iter(())
-        if self._mixtures is not None:
-            owners = self.connectivity.owner_numbers
-            overlaps = iter(self._mixtures.add_many(X, given[:, 0], owners, weights).T)
+            q, row = self.quantization, x.reshape(1, -1)
+            return self.own(row).learn_one(row, label, q.rho, q.alpha, q.beta)
+        self.refuse_given()
+        event = as_pair(given, "winners")
+        self.connectivity.update(*event, label, 0.0)
+        return event
+
+    def count(self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event) -> None:
+        """Count the event of a sample."""
+        for c in self.connectivities.values():
+            c.update(*event, label, weight)
+        if self.mixtures is not None:
+            self.mixtures.add(x, event[0], self.owners, weight)
+
+    def leave(self, x: NDArray[np.float64], weight: float, event: Event, samples: Samples) -> None:
+        """Take back the event of a sample that leaves a window, which holds ``samples``."""
+        for c in self.connectivities.values():
+            c._take_back(*event, weight)
+        if self.mixtures is not None:
+            self.mixtures.leave(x, event[0], self.owners, weight, samples)
+
+    # -- many samples ----------------------------------------------------------------------
+
+    def find(self, X: NDArray[np.float64], labels: NDArray[Any], given: Winners | None) -> Winners:
+        """The events of samples, checked before: those given, or found as module A learns."""
+        if given is not None:
+            return given
+        q = self.quantization
+        return self.own(X).learn(X, labels, q.rho, q.alpha, q.beta)
+
+    def columns(
+        self, connected: dict[Any, NDArray[np.float64]], overlaps: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        """(n, indices) readings, from those of the graphs and of the mixtures."""
+        rest: Iterator[NDArray[np.float64]] = iter(() if overlaps is None else overlaps.T)
         columns = [
             connected[index.convention, index.border]
             if isinstance(index, ConnIndex)
-            else next(overlaps)
+            else next(rest)
             for index in self.indices
         ]
         return np.stack(columns, axis=1)
 
     def check(self, X: NDArray[np.float64], labels: NDArray[Any], given: Winners | None) -> None:
-        """Refuse what `update_many` could not count, changing nothing."""
+        """Refuse samples that could not be counted; nothing is counted yet."""
         if given is None:
-            self._own(X)
+            self.own(X)
         else:
-            self._refuse_given()
+            self.refuse_given()
             self.connectivity.check_many(given, labels)
 
-    def check_chunk(self, chunk: Chunk, given: Any) -> None:
+    def check_chunk(self, changes: Changes, given: Any) -> None:
         """Refuse what could not be counted of a chunk, changing nothing."""
-        module = self._module
+        module = self.module
         try:
-            self.events(chunk, given)
+            self.events(changes, given)
         finally:
             # Bounds are learnt from a chunk that is counted, not from one that is looked at.
-            self._module = module
+            self.module = module
 
-    def events(self, chunk: Chunk, given: Any) -> Events:
-        """The samples of a chunk, checked; ``given`` are their winners, or None."""
-        return Events(self, chunk, given)
+    def events(self, changes: Changes, given: Any, new_given: Any = None) -> Events:
+        """The changes as events, checked; ``given`` are winners and runners-up, or None."""
+        from icvi.prototype_events import events_of
 
-    def _own(self, X: NDArray[np.float64]) -> ModuleA:
+        return events_of(self, changes, given, new_given)
+
+    # -- whole clusters and states ---------------------------------------------------------
+
+    def declare(self, prototypes: Any, labels: Any) -> None:
+        """Say which clusters prototypes belong to that may not have won yet."""
+        self.refuse_given()
+        for c in self.connectivities.values():
+            c.declare(prototypes, labels)
+
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Give the prototypes of one cluster to another."""
+        for c in self.connectivities.values():
+            c.merge_clusters(into, source)
+        if self.module is not None:
+            self.module.merge(into, source)
+        if self.mixtures is not None:
+            self.mixtures.own(self.owners)
+
+    def decay(self, factor: float) -> None:
+        """Multiply all weights."""
+        for c in self.connectivities.values():
+            c.decay(factor)
+        if self.mixtures is not None:
+            self.mixtures.partition.decay(factor)
+
+    def forget(self, labels: Iterable[Hashable], factor: float) -> None:
+        """Clusters have faded away; what is left is worth so much."""
+        for c in self.connectivities.values():
+            for label in labels:
+                c._take_out(label)
+            if 0.0 < factor < 1.0:
+                c.decay(factor)
+
+    def check_same(self, other: Prototypes) -> None:
+        """Refuse prototypes that cannot be combined with these."""
+        if self.module is not None or other.module is not None:
+            raise ValueError(
+                "cannot combine trackers that found the winners themselves: their prototypes "
+                "have the same numbers and are different ones; give both the winners of one set "
+                "of prototypes that stays as it is, or of sets that are numbered differently"
+            )
+        if self.mixtures is not None and other.mixtures is not None:
+            self.mixtures.partition.check_same(other.mixtures.partition)
+
+    def combine(self, other: Prototypes) -> None:
+        """Add the events of others, which `check_same` has not refused."""
+        for form, c in self.connectivities.items():
+            c.combine(other.connectivities[form])
+        if self.mixtures is not None and other.mixtures is not None:
+            self.mixtures.partition.combine(other.mixtures.partition)
+            self.mixtures.own(self.owners)
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on."""
+        graphs = [c._snapshot() for c in self.connectivities.values()]
+        kept = None if self.mixtures is None else self.mixtures.kept()
+        return graphs, kept, copy.deepcopy(self.module)
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`."""
+        graphs, kept, self.module = saved
+        for c, graph in zip(self.connectivities.values(), graphs):
+            c._restore(graph)
+        if self.mixtures is not None:
+            self.mixtures.hold(kept)
+
+    # -- what finds winners ----------------------------------------------------------------
+
+    def own(self, X: NDArray[np.float64]) -> ModuleA:
         """The module that finds winners, ready for these samples."""
-        q = self._quantization
-        if self._module is None:
-            if self.connectivity.n_clusters:
+        q = self.quantization
+        if self.module is None:
+            if self.connectivity._graph.existing:
                 raise ValueError("expected winners, as for the samples before")
             scaling = q.scaling(X)
             scaling.check(X, q.out_of_bounds)
-            self._module = ModuleA(scaling)
+            self.module = ModuleA(scaling)
         else:
-            self._module.scaling.check(X, q.out_of_bounds)
-        return self._module
+            self.module.scaling.check(X, q.out_of_bounds)
+        return self.module
 
-    def _pair(self, given: Any) -> tuple[Any, Any]:
-        self._refuse_given()
-        try:
-            winner, runner_up = given
-        except (TypeError, ValueError):
-            raise ValueError(f"expected winners=(winner, runner_up), got {given!r}") from None
-        return winner, runner_up
-
-    def _refuse_given(self) -> None:
-        if self._module is not None:
+    def refuse_given(self) -> None:
+        """Refuse winners when they were found here so far."""
+        if self.module is not None:
             raise ValueError(
                 "this tracker has found the winners itself so far; leave them out, or give "
                 "them from the first sample on"
             )
 
 
-class Events:
-    """The samples of a chunk as events of prototypes, and the readings after each."""
-
-    def __init__(self, prototypes: Prototypes, chunk: Chunk, given: Any) -> None:
-        self._prototypes, self._chunk = prototypes, chunk
-        self._counted = chunk.targets != NOISE
-        self._given = None if given is None else as_winners(given)
-        if self._given is not None and len(self._given) != len(chunk):
-            raise ValueError(
-                f"expected a winner and a runner-up per sample, got {len(self._given)} for "
-                f"{len(chunk)} samples"
-            )
-        if self._counted.any():
-            X, labels, _, winners = self._part(slice(None))
-            prototypes.check(X, labels, winners)
-        self.values = np.empty((len(chunk), len(prototypes.indices)))
-
-    def run(self, part: slice) -> None:
-        """Count a part of the chunk."""
-        before = np.array([self._prototypes.values()])
-        counted = self._counted[part]
-        if counted.any():
-            after = self._prototypes.update_many(*self._part(part))
-            before = np.concatenate([before, after])
-        # A sample that does not count leaves the readings as they were.
-        self.values[part] = before[np.cumsum(counted)]
-
-    def _part(self, part: slice) -> tuple[Any, Any, Any, Any]:
-        counted, c = self._counted[part], self._chunk
-        winners = None if self._given is None else self._given[part][counted]
-        X, labels, weights = c.X[part], c.labels[part], c.weights[part]
-        if counted.all():
-            return X, labels, weights, winners
-        return X[counted], labels[counted], weights[counted], winners
+def as_pair(given: Any, name: str) -> Event:
+    """Winner and runner-up as the caller gave them, checked."""
+    try:
+        winner, runner_up = given
+    except (TypeError, ValueError):
+        raise ValueError(f"expected {name}=(winner, runner_up), got {given!r}") from None
+    return as_event(winner, runner_up)
 
 
 def make_prototypes(indices: Sequence[Index], bounds: Any, quantizer: Any) -> Prototypes | None:

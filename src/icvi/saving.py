@@ -1,8 +1,9 @@
-"""Trackers and partitions as files: what of them is written down, and how they are made again.
+"""States as files: what of them is written down, and how they are made again.
 
-`container` says how a file looks. Its facts are ``kind`` ("Tracker" or "Partition"), and what
-`_pack_tracker` or `packing.pack_partition` says. Arrays of a part have its name in front:
-``partition.columns``.
+`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition" or
+"Connectivity"), ``icvi``, the version that wrote it, and what `_pack_tracker`, `saving_partition`
+or `saving_connectivity` says; `saving_prototypes` says it of the prototypes of a tracker that has
+some. Arrays of a part have its name in front: ``partition.columns``, ``prototypes.graph0.cadj``.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
 """
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 from icvi import container
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
-from icvi.packing import Packed, pack_partition, unpack_partition
+from icvi.saving_partition import Packed, pack_partition, part_of, unpack_partition, write
 from icvi.windows import Fading, Window
 from icvi.written import as_json, from_json
 
@@ -31,12 +32,11 @@ Path = str | os.PathLike[str]
 
 def save(tracker: Tracker, path: Path) -> None:
     """Write a tracker to a file."""
-    facts, arrays = _pack_tracker(tracker)
-    container.write(path, {"kind": "Tracker", **facts}, arrays)
+    write(path, "Tracker", _pack_tracker(tracker))
 
 
 def load(path: Path, indices: Iterable[Index] = ()) -> Any:
-    """A tracker or a partition from a file that its `save` wrote.
+    """A tracker, a partition or a connectivity from a file that its `save` wrote.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
 
     Returns
     -------
-    Tracker or Partition
+    Tracker, Partition or Connectivity
         It goes on exactly as the one that was saved would have.
 
     Examples
@@ -63,6 +63,10 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
     facts, arrays = container.read(path)
     if facts["kind"] == "Partition":
         return unpack_partition(facts, arrays)
+    if facts["kind"] == "Connectivity":
+        from icvi.saving_connectivity import unpack_connectivity
+
+        return unpack_connectivity(facts, arrays)
     return _unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
 
 
@@ -89,6 +93,13 @@ def _pack_tracker(t: Tracker) -> Packed:
         X, weights, serials, ticks = t._window.held(0, len(t._window))
         packed |= {"window.X": X, "window.weights": weights}
         packed |= {"window.serials": serials, "window.ticks": ticks}
+        if t._window.events:
+            packed["window.winners"] = t._window.winners(0, len(t._window))
+    if t._prototypes is not None:
+        from icvi.saving_prototypes import pack_prototypes
+
+        facts["prototypes"], arrays = pack_prototypes(t._prototypes)
+        packed |= {f"prototypes.{name}": array for name, array in arrays.items()}
     if t._fading is not None:
         facts["origin"] = t._fading.origin
     return facts, packed
@@ -109,26 +120,25 @@ def _unpack_tracker(
         window=from_json(facts["window"]),
         half_life=from_json(facts["half_life"]),
         least_weight=float.fromhex(facts["least_weight"]),
+        quantizer=facts["prototypes"]["quantization"] if "prototypes" in facts else None,
     )
-    t._adopt(unpack_partition(facts["partition"], _part(arrays, "partition.")))
+    t._adopt(unpack_partition(facts["partition"], part_of(arrays, "partition.")))
     t._seen, t._values, t._stale = facts["seen"], arrays["values"].tolist(), False
     if t._flow is not None:
         t._flow.clock.now, t._flow.clock.started = facts["clock"]
     if isinstance(t._flow, Window) and len(arrays["window.X"]):
-        held = _part(arrays, "window.")
-        t._flow.push(held["X"], held["weights"], held["serials"], held["ticks"])
+        held = part_of(arrays, "window.")
+        names = ("X", "weights", "serials", "ticks")
+        X, weights, serials, ticks = (held[name] for name in names)
+        t._flow.push(X, weights, serials, ticks, held.get("winners"))
     elif isinstance(t._flow, Fading):
         t._flow.origin = facts["origin"]
         t._flow.measure(t._partition)
+    if t._prototypes is not None:
+        from icvi.saving_prototypes import unpack_prototypes
+
+        unpack_prototypes(t._prototypes, facts["prototypes"], part_of(arrays, "prototypes."))
     return t
-
-
-def _part(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }
 
 
 def _indices(written: Any, own: Mapping[str, Index], path: Path) -> list[Index]:

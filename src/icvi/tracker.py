@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Hashable, Iterable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -30,8 +31,18 @@ if TYPE_CHECKING:
 _NO_PROTOTYPES = (
     "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
 )
+_NO_FADING = (
+    "rCIP and rH of prototypes cannot fade: prototypes that are worth less than one sample have no "
+    "covariance; use window=, or track rCIP and rH of clusters"
+)
 _NO_TIME = "time is for a window or half_life that is a timedelta; leave it out"
-_OPTIONS = ("indices", "the indices' parameters", "undefined", "(window, half_life, least_weight)")
+_OPTIONS = (
+    "indices",
+    "the indices' parameters",
+    "undefined",
+    "(window, half_life, least_weight)",
+    "what quantizer and bounds say",
+)
 _BLOCK = 100_000  # samples between looks at the clock and the keyboard
 
 
@@ -111,10 +122,14 @@ class Tracker:
         self._values = [EMPTY] * len(self.indices)
         self._stale = False
         self._seen = 0
-        self._window = None if window is None else Window(window)
+        self._window = None if window is None else Window(window, self._prototypes is not None)
         self._fading = None if half_life is None else Fading(half_life, least_weight)
         self._flow = self._fading if self._window is None else self._window
         self._spans = (window, half_life, float(least_weight))
+        if self._fading is not None and self._prototypes is not None:
+            if self._prototypes.mixtures is not None:
+                raise ValueError(_NO_FADING)
+            self._fading.log = []
 
     # -- feeding it ------------------------------------------------------------------------
 
@@ -219,48 +234,81 @@ class Tracker:
         elif winners is not None:
             raise ValueError(_NO_PROTOTYPES)
 
-    def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+    def remove(self, x: Any, label: Hashable, weight: float = 1.0, *, winners: Any = None) -> None:
         """Take back one sample that was added with this label; see `Partition.remove`.
 
         With a window the sample must be in it, and the newest that fits leaves. With a half-life
         ``weight`` is what the sample is worth now.
+
+        Parameters
+        ----------
+        x, label, weight
+            As they were added.
+        winners : tuple (winner, runner_up), optional
+            For Conn: those that were counted with the sample. A window remembers them.
         """
-        self._living()
-        if self._window is None:
-            self._partition.remove(x, label, weight)
-        else:
-            at = self._window.locate(self._partition, x, label, weight)
-            self._partition.remove(x, label, weight)
-            self._window.forget(at)
-        self._stale = True
+        self._move(x, label, None, weight, winners, None)
 
-    def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
-        """Have one sample go from a cluster to another; see `Partition.relabel`."""
-        self._living()
-        if self._window is None:
-            self._partition.relabel(x, old, new, weight)
-        else:
-            at = self._window.locate(self._partition, x, old, weight)
-            self._partition.relabel(x, old, new, weight)
-            self._window.relabel(at, self._partition.serial(new))
-        self._stale = True
+    def relabel(
+        self,
+        x: Any,
+        old: Hashable,
+        new: Hashable,
+        weight: float = 1.0,
+        *,
+        winners: Any = None,
+        new_winners: Any = None,
+    ) -> None:
+        """Have one sample go from a cluster to another; see `Partition.relabel`.
 
-    def remove_many(self, X: Any, labels: Any, weights: Any = None, *, every: int = 1) -> Trace:
+        Parameters
+        ----------
+        x, old, weight
+            As they were added.
+        new : hashable
+            The cluster that the sample belongs to.
+        winners : tuple (winner, runner_up), optional
+            As in `remove`.
+        new_winners : tuple (winner, runner_up), optional
+            For Conn: the prototypes that win the sample as one of its new cluster. A tracker that
+            finds winners itself finds them, and learns the sample once more.
+        """
+        self._move(x, old, (new,), weight, winners, new_winners)
+
+    def remove_many(
+        self,
+        X: Any,
+        labels: Any,
+        weights: Any = None,
+        *,
+        winners: Any = None,
+        every: int = 1,
+    ) -> Trace:
         """Take back samples, with readings after each: all of them or, when one is refused, none.
 
         Parameters
         ----------
         X, labels, weights
             As they were added.
+        winners : array-like of shape (n, 2), optional
+            For Conn: winners and runners-up, as they were counted.
         every : int, default 1
             Read after every m-th change only, counted over the whole stream.
         """
         self._living(one_by_one=True)
         chunk = Chunk(self._partition, X, weights, old=labels)
-        return self._feed(chunk, chunk.labels, None, every)
+        return self._feed(chunk, chunk.labels, winners, every)
 
     def relabel_many(
-        self, X: Any, old: Any, new: Any, weights: Any = None, *, every: int = 1
+        self,
+        X: Any,
+        old: Any,
+        new: Any,
+        weights: Any = None,
+        *,
+        winners: Any = None,
+        new_winners: Any = None,
+        every: int = 1,
     ) -> Trace:
         """Have samples change clusters, with readings after each: all of them or none.
 
@@ -270,18 +318,24 @@ class Tracker:
             As they were added.
         new : sequence of length n
             The clusters that they belong to.
+        winners : array-like of shape (n, 2), optional
+            For Conn: winners and runners-up, as they were counted.
+        new_winners : array-like of shape (n, 2), optional
+            For Conn: winners and runners-up in the new clusters, as in `relabel`.
         every : int, default 1
             Read after every m-th change only, counted over the whole stream.
         """
         self._living(one_by_one=True)
         chunk = Chunk(self._partition, X, weights, old=old, new=new)
-        return self._feed(chunk, chunk.labels, None, every)
+        return self._feed(chunk, chunk.labels, winners, every, new_winners)
 
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Make two clusters one, which keeps the label ``into``."""
         self._living()
         serials = [self._partition.serial(label) for label in (into, source)]
         self._partition.merge_clusters(into, source)
+        if self._prototypes is not None:
+            self._prototypes.merge_clusters(into, source)
         if self._window is not None:
             self._window.merge(*serials)
         self._stale = True
@@ -289,10 +343,29 @@ class Tracker:
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
         self._living()
+        if self._prototypes is not None:
+            self._prototypes.decay(factor)
         self._partition.decay(factor)
         if self._window is not None:
             self._window.scale(factor)
         self._stale = True
+
+    def declare_prototypes(self, prototypes: Any, labels: Any) -> None:
+        """For Conn: say which clusters prototypes belong to, before they win.
+
+        A prototype that has won is known for good. Others can be runners-up once they are
+        declared: see `Connectivity.declare`.
+
+        Parameters
+        ----------
+        prototypes : array-like of n ints
+            Their numbers.
+        labels : sequence of length n
+            The clusters that they belong to.
+        """
+        if self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
+        self._prototypes.declare(prototypes, labels)
 
     # -- combining -------------------------------------------------------------------------
 
@@ -300,7 +373,9 @@ class Tracker:
         """Take in what another tracker has seen: other samples of the same stream.
 
         The result is that of one tracker that saw all samples, to rounding, in whatever order
-        trackers are combined. Labels match by value.
+        trackers are combined. Labels match by value, and so do the numbers of prototypes: give
+        trackers of Conn the winners of one set of prototypes that stays as it is (and
+        `declare_prototypes` in all of them), or number their prototypes differently.
 
         Parameters
         ----------
@@ -319,6 +394,10 @@ class Tracker:
                 "cannot combine trackers with a window or a half-life: which of their samples are "
                 "the last ones, and how old each is, depends on how the streams interleave"
             )
+        self._partition.check_same(other._partition)
+        if self._prototypes is not None and other._prototypes is not None:
+            self._prototypes.check_same(other._prototypes)
+            self._prototypes.combine(other._prototypes)
         self._partition.combine(other._partition)
         self._seen += other._seen
         self._stale = True
@@ -417,10 +496,17 @@ class Tracker:
 
     @property
     def connectivity(self) -> Connectivity:
-        """The connections between prototypes; kept when Conn is tracked."""
+        """The connections between prototypes; kept when Conn is tracked.
+
+        With a half-life it is a copy, whose counts are what events are worth now.
+        """
         if self._prototypes is None:
             raise ValueError("no prototypes are watched; track Conn")
-        return self._prototypes.connectivity
+        connectivity = self._prototypes.connectivity
+        if self._fading is not None:
+            connectivity = connectivity.copy()
+            connectivity.decay(self._partition.factor)
+        return connectivity
 
     def diagnose_clusters(self) -> Table:
         r"""Which cluster is bad: one row per cluster, in the order of `labels`.
@@ -520,11 +606,54 @@ class Tracker:
     def _feed_one(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         """Add one sample to a stream that forgets."""
         assert self._flow is not None
-        if winners is not None and self._prototypes is None:
-            raise ValueError(_NO_PROTOTYPES)
         x, weight = as_sample(x, self.n_features), as_weight(weight)
-        self._flow.enter(self._partition, x, label, weight, time)
+        if self._prototypes is not None:
+            from icvi.prototype_window import enter
+
+            enter(self._prototypes, self._flow, self._partition, x, label, weight, winners, time)
+        elif winners is not None:
+            raise ValueError(_NO_PROTOTYPES)
+        else:
+            self._flow.enter(self._partition, x, label, weight, time)
         self._seen += 1
+        self._stale = True
+
+    def _move(
+        self,
+        x: Any,
+        old: Hashable,
+        new: tuple[Hashable] | None,
+        weight: float,
+        winners: Any,
+        new_winners: Any,
+    ) -> None:
+        """Take one sample out of a cluster; it enters the one in ``new``, if any."""
+        self._living()
+        p, window, at, moved = self._partition, self._window, 0, None
+        if self._prototypes is not None:
+            from icvi.moved_sample import MovedSample
+            from icvi.prototypes import as_pair
+
+            x, weight, _ = as_sample(x, self.n_features), as_weight(weight), p.serial(old)
+            if window is not None:
+                event = None if winners is None else as_pair(winners, "winners")
+                at = window.locate(p, x, old, weight, event)
+                winners = tuple(window.winners(at, at + 1)[0].tolist())
+            pairs = winners, new_winners
+            moved = MovedSample(self._prototypes, p, x, (old, new), weight, pairs)
+        elif winners is not None or new_winners is not None:
+            raise ValueError(_NO_PROTOTYPES)
+        elif window is not None:
+            at = window.locate(p, x, old, weight)
+        with moved or nullcontext():
+            if new is None:
+                p.remove(x, old, weight)
+            else:
+                p.relabel(x, old, new[0], weight)
+        if window is not None and new is None:
+            window.forget(at)
+        elif window is not None and new is not None and (moved is None or moved.moves):
+            window.relabel(at, p.serial(new[0]), moved.event if moved else (-1, -1))
         self._stale = True
 
     def _entering(
@@ -538,46 +667,60 @@ class Tracker:
             raise ValueError(_NO_TIME)
         return chunk, chunk.labels
 
-    def _feed(self, changes: Changes, labels: NDArray[Any], winners: Any, every: int) -> Trace:
+    def _feed(
+        self,
+        changes: Changes,
+        labels: NDArray[Any],
+        winners: Any,
+        every: int,
+        new_winners: Any = None,
+    ) -> Trace:
         """Make changes, with readings after every m-th."""
         every, start, entering = as_every(every), self._seen, changes.entering
         stale = self._stale
-        if winners is not None and self._prototypes is None:
-            raise ValueError(_NO_PROTOTYPES)
         at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
         rows = np.full(len(changes), -1)
         rows[entering[at - start - 1]] = np.arange(len(at))
         out = np.empty((len(at), len(self._readings.indices)))
         ks = np.empty(len(at), dtype=np.int64)
-        events = None if self._prototypes is None else self._prototypes.events(changes, winners)
+        events = None
+        if self._prototypes is not None:
+            events = self._prototypes.events(changes, winners, new_winners)
+            events.begin(rows >= 0)
+        elif winners is not None or new_winners is not None:
+            raise ValueError(_NO_PROTOTYPES)
         with changes, progress("icvi", len(entering)) as advance:
             for first in range(0, len(changes), _BLOCK):
                 part = slice(first, min(first + _BLOCK, len(changes)))
                 self._stale = True
-                if events is not None:
-                    events.run(part)
                 try:
                     changes.run(self._readings.prepare, part, rows[part], out, ks)
                 except ValueError:  # refused as a whole
                     self._seen, self._stale = start, stale
+                    if events is not None:
+                        events.undo()
                     raise
+                if events is not None:
+                    events.run(part)
                 more = start + int(np.searchsorted(entering, part.stop)) - self._seen
                 self._seen += more
                 advance(more)
         out[ks == 0] = EMPTY
         if events is not None:
-            out = np.concatenate([out, events.values[at - start - 1]], axis=1)
+            out = np.concatenate([out, events.values[entering[at - start - 1]]], axis=1)
             out = out[:, self._places]
         return Trace(self._treatment, out, ks, at, labels[at - start - 1])
 
     def _living(self, one_by_one: bool = False) -> None:
         """Be ready for changes of what is there."""
-        if self._prototypes is not None:
-            raise NotImplementedError("Conn")
         if one_by_one and self._window is not None:
             raise ValueError("with a window samples are taken back or moved one by one")
         if self._fading is not None:
             self._fading.settle(self._partition)
+            if self._prototypes is not None:
+                from icvi.prototype_window import follow
+
+                follow(self._prototypes, self._fading)
 
     def _adopt(self, partition: Partition) -> None:
         """Have another partition in place of the empty one."""
@@ -590,6 +733,7 @@ class Tracker:
             [(index.parameters, index.ridge) for index in self.indices],
             self._treatment.undefined,
             self._spans,
+            None if self._prototypes is None else self._prototypes.quantization.written(),
         )
 
     def _position(self, name: str | Index) -> int:

@@ -38,6 +38,11 @@ class Module:
         """(k,) number of the owner of each category."""
         return self._rows()[:, OWNER - EXTRA_ROWS].astype(np.int64)
 
+    def give(self, owner: int, to: int) -> None:
+        """Have the categories of one owner belong to another."""
+        owners = self.W[:, OWNER - EXTRA_ROWS, :]
+        owners[owners == owner] = to
+
     def _rows(self) -> NDArray[np.float64]:
         """Categories as rows."""
         return self.W.transpose(0, 2, 1).reshape(-1, self.W.shape[1])[: self.k]

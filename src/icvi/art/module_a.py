@@ -24,7 +24,7 @@ class ModuleA:
         self.scaling = scaling
         self.module = Module(scaling.d)
         self.labels = Labels()
-        self._seen = np.zeros(_ROOM, dtype=np.int64)
+        self.seen = np.zeros(_ROOM, dtype=np.int64)
 
     def learn(
         self, X: NDArray[np.float64], labels: NDArray[Any], rho: float, alpha: float, beta: float
@@ -60,6 +60,19 @@ class ModuleA:
         rank_categories(self.module.W, self.module.k, X, s.bounds, rho, alpha, owners, winners)
         return winners
 
+    def merge(self, into: Hashable, source: Hashable) -> None:
+        """Give the prototypes of one cluster to another; a new one may have its label later."""
+        target, cluster = self.labels.find(into), self.labels.find(source)
+        known = len(self.labels)
+        if cluster > known:
+            return
+        if target > known:
+            self._reserve(target)
+            self.labels.remember([plain(into)])
+        self.module.give(cluster, target)
+        self.seen[target] += self.seen[cluster]
+        self.seen[cluster] = 0
+
     @property
     def owners(self) -> list[Hashable]:
         """Label of the cluster of every prototype."""
@@ -67,8 +80,8 @@ class ModuleA:
         return [known[owner - 1] for owner in self.module.owners]
 
     def _reserve(self, k: int) -> None:
-        if k >= self._seen.size:
-            self._seen = np.concatenate([self._seen, np.zeros(k + 1, dtype=np.int64)])
+        if k >= self.seen.size:
+            self.seen = np.concatenate([self.seen, np.zeros(k + 1, dtype=np.int64)])
 
     def _learn(
         self,
@@ -78,7 +91,7 @@ class ModuleA:
         alpha: float,
         beta: float,
     ) -> NDArray[np.int64]:
-        module, s, seen = self.module, self.scaling, self._seen
+        module, s, seen = self.module, self.scaling, self.seen
         winners = np.empty((len(X), 2), dtype=np.int64)
         run(
             lambda start: learn_prototypes(

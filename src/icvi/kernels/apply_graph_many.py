@@ -8,7 +8,14 @@ from numba import types
 
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled, kernel
-from icvi.kernels.events import absorb_event, conn_index, has_record, has_room, refusal
+from icvi.kernels.events import (
+    absorb_event,
+    conn_index,
+    existing,
+    has_record,
+    has_room,
+    refusal,
+)
 from icvi.kernels.taking import refusal_to_take, take_event
 from icvi.kernels.update_graph_many import RESULTS, WINNERS
 
@@ -21,7 +28,7 @@ def apply_event(meta, p, q, c, w):
         if reason == L.FINE and w != 0.0:
             take_event(meta, p, q, c, -w)
     else:
-        reason = refusal(meta, p, q, c, meta[L.P])
+        reason = refusal(meta, p, q, c, existing(meta))
         if reason == L.FINE and w != 0.0:
             absorb_event(meta, p, q, c, w)
     return reason

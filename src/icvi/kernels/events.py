@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import kernel
 from icvi.kernels.edges import add_edge
 from icvi.kernels.graph import cluster, prototype
-from icvi.kernels.lives import refresh, settle
+from icvi.kernels.lives import appear, refresh, settle
 from icvi.kernels.pending import put_pending, release_pending
 from icvi.kernels.undefined import EMPTY
+
+_NOBODY = np.int64(-1)
 
 
 @kernel
 def refusal(meta, p, q, c, seen):
     """Why the event cannot be; ``seen`` prototypes exist. Owners on trial are negative."""
-    owner = abs(prototype(meta, p).owner)
+    owner = owner_of(meta, p)
     if owner != 0 and owner != c:
         return L.OTHER_OWNER
     if q < 0:
         return L.RUNNER_UP_MISSING if seen > (owner != 0) else L.FINE
-    if not has_record(meta, q) or prototype(meta, q).owner == 0:
+    if not has_record(meta, q) or owner_of(meta, q) == 0:
         return L.RUNNER_UP_UNKNOWN
     return L.FINE
+
+
+@kernel
+def owner_of(meta, p):
+    """The cluster of a prototype that has weight, an edge, or is declared; 0 for others."""
+    i = prototype(meta, p)
+    return abs(i.owner) if i.owner != 0 else i.declared
+
+
+@kernel
+def existing(meta):
+    """How many prototypes there are, with and without weight."""
+    return meta[L.P] + meta[L.SPARE]
 
 
 @kernel
@@ -32,9 +49,9 @@ def has_record(meta, p):
 
 @kernel
 def has_room(meta):
-    """Whether one more event fits in: no event makes more than two entries of a relation."""
+    """Whether one more event fits in."""
     for relation in range(L.EDGES, L.PAIRS + 1):
-        if meta[L.USED + relation] + 2 >= meta[L.SIZE + relation]:
+        if meta[L.USED + relation] + L.MOST >= meta[L.SIZE + relation]:
             return False
     return True
 
@@ -42,26 +59,43 @@ def has_room(meta):
 @kernel
 def absorb_event(meta, p, q, c, w):
     """Count the event."""
-    winner = prototype(meta, p)
-    alone = False
-    if winner.owner == 0:
-        winner.owner = c
-        cluster(meta, c).prototypes += 1
-        alone = meta[L.P] == 1
-        meta[L.P] += 1
+    # So far one prototype was alone and its samples had no runner-up; the next one becomes that.
+    lonely, next_one = _NOBODY, _NOBODY
+    if q >= 0 and prototype(meta, q).owner == 0:
+        if meta[L.P] == 1:
+            lonely, next_one = alone(meta, p), q
+        appear(meta, q, prototype(meta, q).declared)
+        settle(meta, prototype(meta, q).owner)
+    if prototype(meta, p).owner == 0:
+        if lonely >= 0:
+            next_one = p
+        elif meta[L.P] == 1:
+            lonely, next_one = q, p
+        appear(meta, p, c)
     if q < 0:
         put_pending(meta, p, w)
     else:
         add_edge(meta, p, q, w)
-        if alone:
-            # So far q was alone and its samples had no runner-up; now that is p.
-            release_pending(meta, q, p)
+        if lonely >= 0:
+            release_pending(meta, lonely, next_one)
     settle(meta, c)
     refresh(meta, c)
     if q >= 0:
         other = prototype(meta, q).owner
         if other != c and cluster(meta, other).state == L.LIVE:
             refresh(meta, other)
+        if lonely >= 0 and lonely != p and lonely != q:
+            refresh(meta, prototype(meta, lonely).owner)
+
+
+@kernel
+def alone(meta, p):
+    """The only prototype that has weight, which is p unless p is new."""
+    if prototype(meta, p).owner == 0:
+        p = meta[L.BASE]
+        while prototype(meta, p).owner == 0:
+            p += 1
+    return p
 
 
 @kernel

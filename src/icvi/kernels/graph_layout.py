@@ -17,6 +17,7 @@ _RELATION = [("row", "i8"), ("column", "i8"), ("next", "i8")]
 PROTOTYPE = np.dtype(
     [
         ("owner", "i8"),  # its cluster; 0 when it has neither weight nor an edge
+        ("declared", "i8"),  # its cluster, whether it has or not; 0 when nobody has declared it
         ("neighbours", "i8"),  # its first edge
         ("contacts", "i8"),  # its first contact
         ("links", "i8"),  # number of j with CONN(i, j) > 0
@@ -34,9 +35,10 @@ CLUSTER = np.dtype(
         ("intra", "f8"),  # Intra(l)
         ("worst", "f8"),  # max of Inter(l, m) over m
         ("before", "i8"),
-        ("state", "i8"),  # GONE, LIVE or ASLEEP
+        ("state", "i8"),  # GONE, LIVE, ASLEEP or DECLARED
         ("sent", "i8"),  # number of CADJ(i, j) > 0, i in the cluster, and of pending weights
-        ("prototypes", "i8"),  # how many it owns
+        ("prototypes", "i8"),  # how many it owns that have weight or an edge
+        ("declared", "i8"),  # how many have been declared to be its own
         ("pairs", "i8"),  # its first pair
         ("n", "f8"),  # weight of its events
         ("n_rest", "f8"),
@@ -84,21 +86,27 @@ ARRAYS = {
 }
 # Not literals: kernels that take one would be compiled for each.
 PROTOTYPES, CLUSTERS, EDGES, CONTACTS, PAIRS = map(np.int64, range(5))
+#: Entries of a relation that an event makes at most: two for its edge, and two for that of the
+#: events without a runner-up that get one.
+MOST = 4
 #: From a relation to its slots.
 SLOTS = 3
 
 # meta: the convention, the number of prototypes, of clusters with and without weight, and of
-# columns in use, whether counts were multiplied, the lowest prototype that has a record; for
-# every array its address, its end, the integers per record, and (if it is a relation) how many
-# entries are in use.
-TOOLBOX, CADJ_BORDER, P, K, SLEEPERS, COLUMNS, DECAYED, BASE, AT = range(9)
+# columns in use, whether counts were multiplied, the lowest prototype that has a record, the
+# number of prototypes that are declared but have neither weight nor an edge, the number of
+# clusters that have none but these, whether winners are declared; for every array its address,
+# its end, the integers per record, and (if it is a relation) how many entries are in use.
+TOOLBOX, CADJ_BORDER, P, K, SLEEPERS, COLUMNS, DECAYED, BASE = range(8)
+SPARE, SPARE_CLUSTERS, DECLARES, AT = range(8, 12)
 SIZE = AT + len(ARRAYS)
 WIDTH = SIZE + len(ARRAYS)
 USED = WIDTH + len(ARRAYS)
 META = USED + len(ARRAYS)
 
-#: A cluster without prototypes; one with weight; one whose prototypes have edges but no weight.
-GONE, LIVE, ASLEEP = range(3)
+#: A cluster without prototypes; one with weight; one whose prototypes have edges but no weight;
+#: one whose prototypes are declared only.
+GONE, LIVE, ASLEEP, DECLARED = range(4)
 
 #: Why an event cannot be counted; 0 says that it can.
 FINE, OTHER_OWNER, RUNNER_UP_MISSING, RUNNER_UP_UNKNOWN, NO_ROOM = range(5)

@@ -8,12 +8,35 @@ from icvi.kernels.graph import cluster, pair, prototype
 
 
 @kernel
+def declare(meta, a, c):
+    """Prototype a belongs to cluster c, with or without weight."""
+    i = prototype(meta, a)
+    if i.declared == 0:
+        i.declared = c
+        cluster(meta, c).declared += 1
+        meta[L.SPARE] += i.owner == 0
+
+
+@kernel
+def appear(meta, a, c):
+    """A prototype of cluster c gets weight or an edge."""
+    i = prototype(meta, a)
+    if meta[L.DECLARES]:
+        declare(meta, a, c)
+    i.owner = c
+    cluster(meta, c).prototypes += 1
+    meta[L.P] += 1
+    meta[L.SPARE] -= i.declared != 0
+
+
+@kernel
 def forget_if_bare(meta, a):
-    """A prototype without weight and without an edge is no longer known."""
+    """A prototype without weight and without an edge is no longer known, unless declared."""
     i = prototype(meta, a)
     if i.owner != 0 and i.links == 0 and not i.pending > 0.0:
         cluster(meta, i.owner).prototypes -= 1
         meta[L.P] -= 1
+        meta[L.SPARE] += i.declared != 0
         i.owner = 0
         i.second = 0
         i.r, i.r_rest = 0.0, 0.0
@@ -28,9 +51,12 @@ def settle(meta, c):
         now = L.LIVE
     elif l.prototypes > 0:
         now = L.ASLEEP
+    elif l.declared > 0:
+        now = L.DECLARED
     if now != was:
         l.state = now
         meta[L.SLEEPERS] += (now == L.ASLEEP) - (was == L.ASLEEP)
+        meta[L.SPARE_CLUSTERS] += (now == L.DECLARED) - (was == L.DECLARED)
         if now == L.LIVE:
             join_ring(meta, c)
             refresh_neighbours(meta, c)

@@ -9,7 +9,7 @@ from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
 from icvi.kernels.edges import add_edge
 from icvi.kernels.events import has_room
 from icvi.kernels.graph import cluster, prototype
-from icvi.kernels.lives import forget_if_bare, refresh, settle
+from icvi.kernels.lives import appear, declare, forget_if_bare, refresh, settle
 from icvi.kernels.pending import change_pending
 
 
@@ -19,14 +19,21 @@ def lay_prototypes(meta, numbers, owners, seconds, pending, rests):
     for r in range(numbers.size):
         i = prototype(meta, numbers[r])
         if i.owner == 0:
-            i.owner = owners[r]
-            cluster(meta, i.owner).prototypes += 1
-            meta[L.P] += 1
+            appear(meta, numbers[r], owners[r])
         if i.second == 0 or seconds[r] == 0:
             i.second += seconds[r]
         elif i.second != seconds[r]:
             i.second = -1
         change_pending(meta, numbers[r], pending[r], rests[r])
+
+
+@compiled(types.void(INTEGERS, INTEGERS, INTEGERS))
+def declare_all(meta, numbers, owners):
+    """Prototypes belong to clusters, with or without weight."""
+    for r in range(numbers.size):
+        declare(meta, numbers[r], owners[r])
+        settle(meta, owners[r])
+        meta[L.COLUMNS] = max(meta[L.COLUMNS], owners[r])
 
 
 @compiled(types.int64(INTEGERS, INTEGERS, INTEGERS, SAMPLE, SAMPLE, types.int64))

@@ -18,3 +18,11 @@ def take_graph(meta, p, q, c, w):
     if reason == L.FINE and w != 0.0:
         take_event(meta, p, q, c, w)
     return reason
+
+
+@compiled(EVENT)
+def check_take(meta, p, q, c, w):
+    """Why one event could not be taken back; nothing changes."""
+    if not has_record(meta, p):
+        return L.NOT_KNOWN
+    return refusal_to_take(meta, p, q, c, w)

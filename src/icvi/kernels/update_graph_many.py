@@ -7,7 +7,7 @@ from numba import types
 
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
-from icvi.kernels.events import absorb_event, conn_index, has_room, refusal
+from icvi.kernels.events import absorb_event, conn_index, existing, has_room, owner_of, refusal
 from icvi.kernels.graph import prototype
 
 WINNERS = types.Array(types.int64, 2, "C", readonly=True)
@@ -20,16 +20,16 @@ def check_events(meta, winners, columns, weights):
 
     On the way new prototypes have owners on trial, which are negative.
     """
-    seen, r, reason, owner = meta[L.P], np.int64(0), L.FINE, np.int64(0)
+    seen, r, reason, owner = existing(meta), np.int64(0), L.FINE, np.int64(0)
     while r < winners.shape[0]:
         winner, c = prototype(meta, winners[r, 0]), columns[r]
         reason = refusal(meta, winners[r, 0], winners[r, 1], c, seen)
         if reason != L.FINE:
-            owner = abs(winner.owner)
+            owner = owner_of(meta, winners[r, 0])
             break
         if weights[r] > 0.0 and winner.owner == 0:
             winner.owner = -c
-            seen += 1
+            seen += winner.declared == 0
         r += 1
     for s in range(r):
         winner = prototype(meta, winners[s, 0])

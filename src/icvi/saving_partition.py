@@ -1,32 +1,34 @@
-"""A partition as plain facts and compact arrays, for a file, and back."""
+"""What of a partition is written down, and how it is made again."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi import container
 from icvi.kernels import layout as L
+from icvi.partition import Partition
 from icvi.written import as_json, from_json
-
-if TYPE_CHECKING:
-    from icvi.partition import Partition
 
 Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
-def save_partition(p: Partition, path: str | os.PathLike[str]) -> None:
-    """Write a partition to a file."""
-    facts, arrays = pack_partition(p)
-    container.write(path, {"kind": "Partition", **facts}, arrays)
+def write(path: str | os.PathLike[str], kind: str, packed: Packed) -> None:
+    """Write what was packed to a file."""
+    # The package, which is there when one of its modules runs, is not imported: that would make
+    # the state depend on all that the package exports.
+    version = sys.modules["icvi"].__version__
+    facts, arrays = packed
+    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays)
 
 
 def pack_partition(p: Partition) -> Packed:
-    """All that a partition is, but for what can be computed again from it."""
+    """Facts and arrays of a partition."""
     k, d = p.n_clusters, p.n_features or 0
     used = slice(0, k + 1 if d else 0)
     facts = {
@@ -53,9 +55,7 @@ def pack_partition(p: Partition) -> Packed:
 
 
 def unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Partition:
-    """The partition that `pack_partition` was given."""
-    from icvi.partition import Partition
-
+    """A partition as it was packed."""
     p = Partition(scatter=facts["scatter"], noise_label=from_json(facts["noise_label"]))
     p._noise, d = float.fromhex(facts["noise"]), facts["features"]
     p._labels.remember(from_json(label) for label in facts["labels"])
@@ -95,3 +95,12 @@ def _fill(Q: NDArray[np.float64], d: int, triangles: NDArray[np.float64]) -> Non
     for i in range(d):
         Q[:, L.Q_S + 2 * i : L.Q_S + 2 * i + 2, : i + 1] = triangles[:, :, at : at + i + 1]
         at += i + 1
+
+
+def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with the name of a part, without it."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in arrays.items()
+        if name.startswith(prefix)
+    }
