@@ -42,6 +42,28 @@ def streaming(job: Job) -> Result:
     return summary(seconds, n) | same
 
 
+def removing(job: Job) -> Result:
+    """Measure cvi's ``remove``, which returns the value of each index after it."""
+    import cvi
+
+    n, warm = job["n"], job["warm"]
+    X, labels = stream(job["seed"], job["d"], job["k"], warm + n)
+    np.seterr(all="ignore")
+    objects = [getattr(cvi, name)() for name in job["indices"]]
+    feed(objects, X[:warm], labels[:warm])
+
+    def take_back() -> None:
+        for x, label in zip(X[warm:], labels[warm:].tolist(), strict=True):
+            for each in objects:
+                each.remove(x, label)
+
+    seconds = []
+    for _ in range(job["repeats"]):
+        feed(objects, X[warm:], labels[warm:])
+        seconds.append(cpu(take_back))
+    return summary(seconds, n)
+
+
 def batch(job: Job) -> Result:
     """Measure scikit-learn's Calinski-Harabasz and Davies-Bouldin scores of one data set."""
     from sklearn.metrics import (  # type: ignore[import-untyped,unused-ignore]
@@ -72,4 +94,4 @@ def versions(_job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    serve({"streaming": streaming, "batch": batch, "versions": versions})
+    serve({"streaming": streaming, "removing": removing, "batch": batch, "versions": versions})

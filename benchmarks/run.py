@@ -22,6 +22,7 @@ from rich.console import Console
 import processes
 import startup
 from clock import Job, Result
+from living import living
 from report import Row, save, show
 
 EIGHT = ["CH", "SIL", "DB", "GD43", "GD53", "PS", "WB", "XB"]
@@ -277,6 +278,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "growth": growth,
     "memory": memory,
     "batch": batch,
+    "living": living,
     "art": art,
     "start": start,
 }

@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import numpy as np
@@ -360,3 +361,32 @@ def test_the_example_runs():
     )
     assert "the same numbers" in result.stdout
     assert "clusters 1 and 3 should be one" in result.stdout
+
+
+@pytest.mark.parametrize(
+    "options", [{"window": 20}, {"window": timedelta(seconds=30)}, {"half_life": 15.0}]
+)
+def test_a_bank_of_streams_that_forget_is_its_trackers(options):
+    X, labels = blobs(300, d=2, k=4)
+    keys = np.arange(300) % 3
+    timed = isinstance(next(iter(options.values())), timedelta)
+    time = np.arange(300).astype("datetime64[s]") if timed else None
+    bank = icvi.TrackerBank("all", **options)
+    bank.update_many(keys[:200], X[:200], labels[:200], time=time[:200] if timed else None)
+    for n in range(200, 230):
+        bank.update(keys[n], X[n], labels[n], time=time[n] if timed else None)
+    for key in range(3):
+        own = np.flatnonzero(keys[:230] == key)
+        alone = icvi.Tracker("all", **options)
+        alone.update_many(X[own], labels[own], time=time[own] if timed else None)
+        assert bank[key].values == pytest.approx(alone.values, rel=1e-9, nan_ok=True)
+
+
+def test_a_time_that_goes_back_for_one_key_changes_none():
+    bank = icvi.TrackerBank(["CH"], window=timedelta(hours=1))
+    bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[10.0, 20.0])
+    with pytest.raises(ValueError, match="key 'b': expected times that do not go back"):
+        bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[15.0, 15.0])
+    with pytest.raises(ValueError, match="expected 2 times"):
+        bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[15.0])
+    assert [t.n_samples for t in bank.values()] == [1.0, 1.0]

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 import exact
 import icvi
-from streams import GAUSSIAN, NAMES, assert_same, blobs, tracked
+from streams import GAUSSIAN, NAMES, assert_same
 
 
 @icvi.index(direction="min")
@@ -176,5 +176,7 @@ def objects(labels):
     return array
 
 
-Living.TestCase.settings = settings(max_examples=40, stateful_step_count=25, phases=[Phase.generate])
+Living.TestCase.settings = settings(
+    max_examples=40, stateful_step_count=25, phases=[Phase.generate]
+)
 TestLiving = Living.TestCase

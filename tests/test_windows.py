@@ -98,6 +98,7 @@ def test_an_outlier_that_leaves_a_stream_fed_one_by_one_leaves_nothing_behind():
     assert_holds(t, X[140:200], labels[140:200])
 
 
+@pytest.mark.slow
 def test_a_million_steps_do_not_drift():
     rng = np.random.default_rng(0)
     n = 1_000_000
@@ -109,6 +110,7 @@ def test_a_million_steps_do_not_drift():
     assert_holds(t, X[-5000:], labels[-5000:])
 
 
+@pytest.mark.slow
 def test_a_million_removals_do_not_drift():
     rng = np.random.default_rng(1)
     X, labels = rng.standard_normal((500, 2)) + 1e6, rng.integers(0, 4, 500)

@@ -19,6 +19,40 @@ def main() -> None:
     """Tell whether a clustering is any good, while the data are still streaming in."""
 
 
+@main.command(name="list")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per index instead.")
+def list_(as_json: bool) -> None:
+    """List every index: which direction is better, its range, and its formula in words."""
+    from rich.console import Console
+
+    from icvi.listing import as_lines, print_table
+
+    if as_json:
+        for line in as_lines():
+            click.echo(line)
+    else:
+        print_table(Console())
+
+
+@main.command()
+@click.argument("indices", nargs=-1)
+def warmup(indices: tuple[str, ...]) -> None:
+    """Compile ahead what INDICES need (all of them by default), for the next runs to load.
+
+    Names and groups as in `icvi list` and Tracker: CH, paper, all, Conn.
+    """
+    from icvi.warmup import warm_up
+
+    try:
+        seconds = warm_up(indices or ("all", "Conn"))
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo("stopped; what was compiled stays compiled", err=True)
+        sys.exit(INTERRUPTED)
+    click.echo(f"ready in {seconds:.1f} s")
+
+
 @main.command()
 @click.option(
     "--out",

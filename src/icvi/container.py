@@ -52,7 +52,9 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArra
     if size < _HEAD.size or content[:8].tobytes() != _MAGIC:
         what = "is empty" if size == 0 else "is not a saved state of icvi"
         raise ValueError(f"{os.fspath(path)} {what}")
-    _, version, length, description_crc, data_crc, total = _HEAD.unpack(content[: _HEAD.size])
+    _, version, length, description_crc, data_crc, total = _HEAD.unpack(
+        content[: _HEAD.size].tobytes()
+    )
     if version > FORMAT:
         raise ValueError(
             f"{os.fspath(path)} has format {version}, and this version of icvi reads up to "
@@ -65,8 +67,8 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArra
     if (
         version < 1
         or size != total
-        or zlib.crc32(description) != description_crc
-        or zlib.crc32(data) != data_crc
+        or zlib.crc32(description.data) != description_crc
+        or zlib.crc32(data.data) != data_crc
     ):
         raise ValueError(f"{os.fspath(path)} is damaged: its content is not what was written")
     described = json.loads(description.tobytes())
@@ -79,7 +81,12 @@ def _array(content: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     start = entry["offset"]
-    return content[start : start + count * dtype.itemsize].view(dtype).reshape(shape)
+    flat: NDArray[Any] = content[start : start + count * dtype.itemsize].view(dtype)
+    return flat.reshape(shape)
+
+
+def _raw(array: NDArray[Any]) -> memoryview:
+    return array.reshape(-1).view(np.uint8).data
 
 
 def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
@@ -105,13 +112,13 @@ def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
     gaps, data_crc, at = [], 0, _HEAD.size + len(description)
     for entry, array in zip(entries, plain.values()):
         gaps.append(b"\0" * (entry["offset"] - at))
-        data_crc = zlib.crc32(array.reshape(-1).view(np.uint8), zlib.crc32(gaps[-1], data_crc))
+        data_crc = zlib.crc32(_raw(array), zlib.crc32(gaps[-1], data_crc))
         at = entry["offset"] + array.nbytes
     yield _HEAD.pack(_MAGIC, FORMAT, len(description), zlib.crc32(description), data_crc, at)
     yield description
     for gap, array in zip(gaps, plain.values()):
         yield gap
-        yield array.reshape(-1).view(np.uint8)
+        yield _raw(array)
 
 
 def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:

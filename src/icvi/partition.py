@@ -231,7 +231,7 @@ class Partition(Arenas):
         if weight == 0.0 or (new and source == target):
             as_sample(x)
         elif source == NOISE:
-            self._leave_noise(x, new, target, weight)
+            self._leave_noise(x, new, weight)
         else:
             self._leave_cluster(x, old, source, new, target, weight)
 
@@ -259,7 +259,7 @@ class Partition(Arenas):
         if new and target == NOISE:
             self._noise += weight
 
-    def _leave_noise(self, x: Any, new: tuple[Hashable] | None, target: int, weight: float) -> None:
+    def _leave_noise(self, x: Any, new: tuple[Hashable] | None, weight: float) -> None:
         as_sample(x)
         if weight > self._noise * (1.0 + 1e-9):
             raise ValueError(no_such_noise(weight, self._noise))

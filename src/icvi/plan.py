@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from icvi.arenas import Plan
 from icvi.indices.index import Index, Ridge
 from icvi.kernels import layout as L
-from icvi.arenas import Plan
 
 
 def wanted(indices: Sequence[Index]) -> int:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from icvi.arenas import Plan
 from icvi.indices import Index
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
-from icvi.arenas import Plan
 from icvi.partition import Partition
 from icvi.plan import make_plan, wanted
 

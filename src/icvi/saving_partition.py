@@ -45,9 +45,9 @@ def pack_partition(p: Partition) -> Packed:
     }
     arrays = {
         "columns": p.A[: L.V, used],
-        "sums": p.Q[used, : L.Q_GAP, :d],
+        "sums": p.Q[used, : L.Q_COUNTED, :d],
         "counted": p.Q[used, L.Q_COUNTED : L.Q_S, :d],
-        "counted_all": p.Q[-1:, : L.Q_GAP, :d],
+        "counted_all": p.Q[-1:, : L.Q_COUNTED, :d],
         "scatter": _triangles(p.Q[used], d) if p._scatter else p.Q[used, L.Q_S :, :d],
         "owners": p.C[L.OWNER, used],
     }
@@ -66,10 +66,10 @@ def unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]
         k = len(facts["labels"])
         used = slice(0, k + 1)
         p.A[: L.V, used] = arrays["columns"]
-        p.Q[used, : L.Q_GAP, :d] = arrays["sums"]
+        p.Q[used, : L.Q_COUNTED, :d] = arrays["sums"]
         p.Q[used, L.Q_COUNTED : L.Q_S, :d] = arrays["counted"]
-        p.Q[-1:, : L.Q_GAP, :d] = arrays["counted_all"]
-        means = p.Q[used, L.Q_MEAN : L.Q_GAP, :d]
+        p.Q[-1:, : L.Q_COUNTED, :d] = arrays["counted_all"]
+        means = p.Q[used, L.Q_MEAN : L.Q_COUNTED, :d]
         p.A[L.V : L.V + 2 * d, used] = means.transpose(1, 2, 0).reshape(2 * d, k + 1)
         if p._scatter:
             _fill(p.Q[used], d, arrays["scatter"])

@@ -730,7 +730,7 @@ class Tracker:
     def _options(self) -> tuple[Any, ...]:
         return (
             self._names,
-            [index.parameters for index in self.indices],
+            [(index.parameters, index.ridge) for index in self.indices],
             self._treatment.undefined,
             self._spans,
             None if self._prototypes is None else self._prototypes.quantization.written(),

@@ -19,6 +19,7 @@ from icvi.kernels.undefined import FEW_CLUSTERS, FEW_SAMPLES, ZERO_WITHIN, ZERO_
 @index(
     name="CH",
     title="Calinski-Harabasz",
+    formula="spread between clusters over spread within them, each per degree of freedom",
     direction="max",
     range=(0.0, math.inf),
     limits={"zero_within": math.inf},

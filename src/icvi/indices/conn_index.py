@@ -58,6 +58,8 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
             border=None if border == "CONN" else border,
         ),
         title="Connectivity of prototypes",
+        formula="share of samples whose two best prototypes are in their own cluster, times one "
+        "minus the strongest connection to another cluster; means over clusters",
         direction="max",
         range=(0.0, 1.0),
         reading=_value,

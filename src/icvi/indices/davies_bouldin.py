@@ -20,6 +20,8 @@ from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 @index(
     name="DB",
     title="Davies-Bouldin, squared norms",
+    formula="spread of a cluster and its worst partner over the distance of their centroids; "
+    "mean over clusters",
     direction="min",
     range=(0.0, math.inf),
     limits={"coincident_centroids": math.inf},

@@ -24,6 +24,7 @@ from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 @index(
     name="GD43",
     title="Generalised Dunn 43",
+    formula="smallest distance of centroids over the largest cluster diameter",
     direction="max",
     range=(0.0, math.inf),
     limits={"zero_within": math.inf},
@@ -44,6 +45,8 @@ def GD43(s: State) -> float:
 @index(
     name="GD53",
     title="Generalised Dunn 53",
+    formula="smallest mean distance of two clusters to their centroids over the largest "
+    "cluster diameter",
     direction="max",
     range=(0.0, math.inf),
     reference="Bezdek & Pal 1998",

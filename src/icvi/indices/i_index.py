@@ -21,6 +21,8 @@ from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 @index(
     name="I",
     title="I index, squared norms",
+    formula="largest distance of centroids, times total over within-cluster spread, over the "
+    "number of clusters; to a power p",
     direction="max",
     range=(0.0, math.inf),
     limits={"zero_within": math.inf},
@@ -54,6 +56,8 @@ PBM = replace(
     I(),
     name="PBM",
     title="Pakhira-Bandyopadhyay-Maulik, squared norms",
+    formula="the I index with p = 2: (largest distance of centroids, times total over "
+    "within-cluster spread, over the number of clusters) squared",
     reference="Pakhira, Bandyopadhyay & Maulik 2004",
     recipe=("PBM", {}),
 )

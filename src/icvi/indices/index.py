@@ -68,6 +68,8 @@ class Index:
         Smallest and largest value it can take.
     limits : mapping
         What ``undefined="limit"`` gives for a reason, where the formula has a limit.
+    formula : str
+        What is computed, in words.
     reference : str
         Where it was published.
     on : {"clusters", "prototypes"}
@@ -81,6 +83,7 @@ class Index:
     reading: Reading = field(repr=False)
     fields: tuple[str, ...] | None = field(default=None, repr=False)
     limits: Mapping[str, float] = field(default_factory=dict, repr=False)
+    formula: str = field(default="", repr=False)
     reference: str = field(default="", repr=False)
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
@@ -145,6 +148,7 @@ def index(
     range: tuple[float, float] = (-math.inf, math.inf),
     needs: tuple[str, ...] | None = None,
     limits: Mapping[str, float] | None = None,
+    formula: str = "",
     reference: str = "",
 ) -> Callable[[Reading], Index]: ...
 
@@ -158,6 +162,7 @@ def index(
     range: tuple[float, float] = (-math.inf, math.inf),
     needs: tuple[str, ...] | None = None,
     limits: Mapping[str, float] | None = None,
+    formula: str = "",
     reference: str = "",
 ) -> Index | Callable[[Reading], Index]:
     """Make an index of a function of the state.
@@ -182,6 +187,8 @@ def index(
         to be given only where that is impossible.
     limits : mapping, optional
         Reason to value, for ``undefined="limit"``.
+    formula : str, optional
+        What is computed, in words.
     reference : str, optional
         Where the index was published.
 
@@ -207,6 +214,7 @@ def index(
             range=range,
             needs=needs,
             limits=limits,
+            formula=formula,
             reference=reference,
         )
         return cast("Callable[[Reading], Index]", later)
@@ -229,6 +237,7 @@ def index(
         reading=function,
         fields=None if needs is None else tuple(needs),
         limits=limits or {},
+        formula=formula,
         reference=reference,
         own=own,
     )

@@ -27,6 +27,8 @@ from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 @index(
     name="NI",
     title="Negentropy increment",
+    formula="log-volume of the clusters, weighted by size, plus the entropy of their sizes, less "
+    "the log-volume of all data",
     direction="min",
     reference="Lago-Fernandez & Corbacho 2010",
 )

@@ -20,6 +20,8 @@ from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 @index(
     name="PS",
     title="Partition separation",
+    formula="size of a cluster against the largest one, less its closeness to the nearest "
+    "other centroid; summed over clusters",
     direction="max",
     range=(-math.inf, math.inf),
     reference="Yang & Wu 2001; Lughofer 2008",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,9 @@ def from_recipe(recipe: Mapping[str, Any]) -> Index:
     from icvi import indices
 
     family, options = recipe["family"], dict(recipe["options"])
-    factories = {"I": indices.I, "NI": indices.NI, "rCIP": indices.rCIP, "rH": indices.rH}
-    factories["Conn"] = indices.Conn
+    factories: dict[str, Callable[..., Index]] = {
+        factory.__name__: factory
+        for factory in (indices.I, indices.NI, indices.rCIP, indices.rH, indices.Conn)
+    }
     made = factories[family](**options) if family in factories else indices.select(family)[0]
     return made if made.name == recipe["name"] else replace(made, name=recipe["name"])

@@ -39,6 +39,7 @@ _REFERENCE = "Gokcay & Principe 2002; representative form of Araujo et al. 2013"
 @index(
     name="rCIP",
     title="Representative cross information potential",
+    formula="overlap of the clusters as Gaussians, summed over pairs",
     direction="min",
     range=(0.0, math.inf),
     reference=_REFERENCE,
@@ -51,6 +52,7 @@ def _rcip(s: State, mean: float) -> float:
 @index(
     name="rCIP(log_rcip=True)",
     title="Logarithm of the representative cross information potential",
+    formula="logarithm of the overlap of the clusters as Gaussians, summed over pairs",
     direction="min",
     reference=_REFERENCE,
 )
@@ -64,6 +66,7 @@ def _log_rcip(s: State, mean: float) -> float:
 @index(
     name="rH",
     title="Representative cross entropy",
+    formula="negative logarithm of the overlap of two clusters as Gaussians, summed over pairs",
     direction="max",
     reference=_REFERENCE,
 )

@@ -22,6 +22,8 @@ from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 @index(
     name="SIL",
     title="Centroid silhouette",
+    formula="how much nearer the samples of a cluster are to their own centroid than to the "
+    "next one; mean over clusters",
     direction="max",
     range=(-1.0, 1.0),
     reference="Rousseeuw 1987; centroid form of Rawashdeh & Ralescu 2012",

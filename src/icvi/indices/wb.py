@@ -18,6 +18,7 @@ from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 @index(
     name="WB",
     title="WB index",
+    formula="number of clusters times spread within them over spread between them",
     direction="min",
     range=(0.0, math.inf),
     limits={"coincident_centroids": math.inf},

@@ -18,6 +18,7 @@ from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 @index(
     name="XB",
     title="Xie-Beni",
+    formula="mean spread within clusters over the smallest distance of centroids",
     direction="min",
     range=(0.0, math.inf),
     limits={"coincident_centroids": math.inf},

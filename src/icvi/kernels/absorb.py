@@ -6,10 +6,10 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.columns import enter, show
-from icvi.kernels.compiling import kernel
+from icvi.kernels.part import part
 
 
-@kernel(inline="always")
+@part(forceinline=True)
 def absorb(A, Q, C, meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 founds a cluster."""
     if meta[L.K] < J:

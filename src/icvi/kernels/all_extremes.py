@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import step
-from icvi.kernels.extremes import refresh_families
-from icvi.kernels.part import part
+from icvi.kernels.compiling import kernel, step
+from icvi.kernels.extremes import families
 from icvi.kernels.view import array
 
 
-@part
+@kernel(inline="always")
 def all_entries(C, kind, J, k, D):
     """Entries of any table.
 
@@ -26,10 +25,14 @@ def all_entries(C, kind, J, k, D):
     elif kind == L.NEIGHBOUR:
         for i in range(1, k + 1):
             C[L.OWN, i] = C[L.VAR, i] + C[D, i]
+        for i in range(1, k + 1):
             C[L.SEEN, i] = var_J + C[D, i]
     else:
         for i in range(1, k + 1):
             C[L.OWN, i] = C[D, i]
+
+
+refresh_families = families(all_entries)
 
 
 @step
@@ -37,5 +40,5 @@ def refresh_all_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, paramete
     """Row extremes of all tables that are wanted."""
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    refresh_families(A, C, m, all_entries)
+    refresh_families(A, C, m)
     return 0.0

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import step
-from icvi.kernels.extremes import refresh_families
-from icvi.kernels.part import part
+from icvi.kernels.compiling import kernel, step
+from icvi.kernels.extremes import families
 from icvi.kernels.view import array
 
 
-@part
+@kernel(inline="always")
 def distance_entries(C, kind, J, k, D):
     """NEAREST and FARTHEST tabulate D_ij."""
     for i in range(1, k + 1):
         C[L.OWN, i] = C[D, i]
+
+
+refresh_families = families(distance_entries)
 
 
 @step
@@ -21,5 +23,5 @@ def refresh_distance_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, par
     """Row extremes of distances alone."""
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    refresh_families(A, C, m, distance_entries)
+    refresh_families(A, C, m)
     return 0.0

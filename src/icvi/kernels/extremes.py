@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.part import part
+from icvi.kernels.compiling import kernel
 from icvi.kernels.sums import extreme
 
+# Kernels, not parts: these loops run fastest where Numba inlines them, and distances apart.
 
-@part
+
+@kernel
 def distances(A, J, k, d, row):
     """row[i] = D_iJ = ||v_i - v_J||^2 for every cluster i."""
     for i in range(1, k + 1):
@@ -31,7 +32,7 @@ def distances(A, J, k, d, row):
             row[i] += e * e
 
 
-@part(returns=types.int64)
+@kernel(inline="always")
 def exchange(C, kind, sign, J, k):
     """Scan row J and offer column J to the other rows; how many of them lost their best.
 
@@ -52,11 +53,11 @@ def exchange(C, kind, sign, J, k):
     bound[J], where[J] = -sign * math.inf, 0
     lost = 0
     for i in range(1, k + 1):
-        value, limit, held = sign * C[seen, i], sign * bound[i], where[i] == J
-        if value < limit or held:
-            if held:
+        value = sign * C[seen, i]
+        if value < sign * bound[i] or where[i] == J:
+            if where[i] == J:
                 best[i] = sign * value
-                lost += 1 if value > limit else 0
+                lost += 1 if value > sign * bound[i] else 0
             elif value < sign * best[i]:
                 bound[i] = best[i]
                 best[i] = sign * value
@@ -67,42 +68,46 @@ def exchange(C, kind, sign, J, k):
     return lost
 
 
-@part
-def refresh_family(A, C, kind, sign, J, k, d, entries):
-    """Bring one family of row extremes up to date: scan J, then every row that lost its best."""
-    scanned, D, lost = J, np.int64(L.DISTANCE), 0
-    following = np.int64(1)
-    while True:
-        entries(C, kind, scanned, k, D)
-        lost += exchange(C, kind, sign, scanned, k)
-        while lost > 0 and following <= k:
-            held = C[kind + 2, following] == J
-            if held and sign * C[kind, following] > sign * C[kind + 1, following]:
-                break
-            following += 1
-        if lost == 0 or following > k:
-            break
-        scanned, D = following, np.int64(L.RESCAN)
-        distances(A, scanned, k, d, C[L.RESCAN])
-
-
-@part
-def refresh_families(A, C, m, entries):
-    """Row extremes after every change in the queue, and the extremes over all rows.
+def families(entries):
+    """What refreshes the row extremes of the tables that ``entries`` knows.
 
     ``entries(C, kind, J, k, D)`` puts row J of the table of a family in OWN, and its column J
-    in SEEN where the table is not symmetric; D is the row of D_iJ. It is handed over so that an
+    in SEEN where the table is not symmetric; D is the row of D_iJ. It is a parameter so that an
     index that asks for distances alone compiles nothing else.
     """
-    k, d, want = m[L.K], m[L.D], m[L.WANT]
-    for q in range(m[L.STALE]):
-        J = np.int64(C[L.QUEUE, q])
-        distances(A, J, k, d, C[L.DISTANCE])
-        for f in range(L.FAMILIES):
-            if want & (L.WANT_NEAREST << f):
-                sign = 1.0 if f % 2 == 0 else -1.0
-                refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d, entries)
-    if want & L.WANT_NEAREST:
-        C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
-    if want & L.WANT_FARTHEST:
-        C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
+
+    @kernel(inline="always")
+    def refresh_family(A, C, kind, sign, J, k, d):
+        """Bring one family up to date: scan J, then every row that lost its best."""
+        scanned, D, lost = J, np.int64(L.DISTANCE), 0
+        following = np.int64(1)
+        while True:
+            entries(C, kind, scanned, k, D)
+            lost += exchange(C, kind, sign, scanned, k)
+            while lost > 0 and following <= k:
+                held = C[kind + 2, following] == J
+                if held and sign * C[kind, following] > sign * C[kind + 1, following]:
+                    break
+                following += 1
+            if lost == 0 or following > k:
+                break
+            scanned, D = following, np.int64(L.RESCAN)
+            distances(A, scanned, k, d, C[L.RESCAN])
+
+    @kernel(inline="always")
+    def refresh_families(A, C, m):
+        """Row extremes after every change in the queue, and the extremes over all rows."""
+        k, d, want = m[L.K], m[L.D], m[L.WANT]
+        for q in range(m[L.STALE]):
+            J = np.int64(C[L.QUEUE, q])
+            distances(A, J, k, d, C[L.DISTANCE])
+            for f in range(L.FAMILIES):
+                if want & (L.WANT_NEAREST << f):
+                    sign = 1.0 if f % 2 == 0 else -1.0
+                    refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d)
+        if want & L.WANT_NEAREST:
+            C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
+        if want & L.WANT_FARTHEST:
+            C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
+
+    return refresh_families

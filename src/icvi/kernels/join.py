@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.columns import accumulate, clear_residue, shift, show
+from icvi.kernels.columns import add_rows, clear_residue, shift, show
 from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, compiled
 
 
@@ -19,15 +19,14 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
 
     It is a point with a scatter of its own: S' = S + S_2 + (m n/n') e e'.
     """
-    d, scatter = meta[L.D], meta[L.SCATTER] == 1
+    d, scatter, scratch = meta[L.D], meta[L.SCATTER] == 1, meta[L.COLUMNS]
     for t in range(d):
         for half in range(2):
-            Q[J, L.Q_GAP + half, t] = Q_2[other, L.Q_MEAN + half, t]
-            Q[J, L.Q_LIFT + half, t] = sign * Q_2[other, L.Q_SUM + half, t]
+            Q[scratch, L.Q_GAP + half, t] = Q_2[other, L.Q_MEAN + half, t]
+            Q[scratch, L.Q_LIFT + half, t] = sign * Q_2[other, L.Q_SUM + half, t]
     shift(A, Q, J, sign * A_2[L.HELD, other], sign * A_2[L.HELD + 1, other], d, scatter)
     for row in range(L.Q_S, meta[L.Q_ROWS], 2):
-        for t in range(d):
-            accumulate(Q, (J, row, t), sign * Q_2[other, row, t], sign * Q_2[other, row + 1, t])
+        add_rows(Q, J, Q_2, other, row, sign)
     A[L.COUNT, J] += sign * A_2[L.COUNT, other]
     A[L.PEAK, J] = max(A[L.PEAK, J], A_2[L.PEAK, other])
     if sign < 0.0:

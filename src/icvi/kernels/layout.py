@@ -60,13 +60,15 @@ V = 6  # d high rows, d low rows of the centroids; then, row by row, the lower t
 #: Features that are worked on at once; rows of Q are a multiple of this long.
 LANES = 4
 
-# Q: pairs of rows, high and low. Behind the columns there is a place for the sum of all centroids.
+# Q: pairs of rows, high and low.
 Q_SUM = 0  # sums of samples
 Q_MEAN = 2  # centroids
-Q_GAP = 4  # scratch: x - v
-Q_LIFT = 6  # scratch: what it adds to the scatter, before the product with x - v
-Q_COUNTED = 8  # the centroid as it was last counted in the sum of all centroids
-Q_S = 10  # the rows of S, each as a pair; or one pair with its diagonal
+Q_COUNTED = 4  # the centroid as it was last counted in the sum of all centroids
+Q_S = 6  # the rows of S, each as a pair; or one pair with its diagonal
+# Behind the columns there is one more block, with the sum of all centroids and their mean in the
+# first two pairs. The others are scratch for the sample or cluster that enters or leaves:
+Q_GAP = 4  # x - v
+Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W

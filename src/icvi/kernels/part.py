@@ -57,6 +57,7 @@ def _compile(
     """Add a function to the module under construction; what Numba needs to call it."""
     options = ConfigStack().top().copy()
     options.no_compile = options.no_cpython_wrapper = options.no_cfunc_wrapper = True
+    options.forceinline = False
     for name, value in own_options.items():
         setattr(options, name, value)
     library = context.active_code_library

@@ -20,7 +20,7 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     end = meta[L.STALE] - 1
     for q in range(end + 1):
         J = np.int64(C[L.QUEUE, q])
-        if J == meta[L.LAST]:
+        if meta[L.LAST] == J:
             # To the end: steps use the distances of the last one, and must not depend on when
             # readings were taken before.
             C[L.QUEUE, q] = C[L.QUEUE, end]

@@ -1,0 +1,58 @@
+"""The catalogue for people and for programs: what `icvi list` prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from icvi.indices import Index, catalogue
+
+_BETTER = {"max": "larger", "min": "smaller"}
+_WIDE = 400
+
+
+def as_lines() -> Iterator[str]:
+    """One JSON object per index."""
+    for index in catalogue():
+        yield json.dumps(
+            {
+                "name": index.name,
+                "title": index.title,
+                "better": _BETTER[index.direction],
+                "range": [_finite(bound) for bound in index.range],
+                "reads": index.on,
+                "formula": index.formula,
+                "reference": index.reference,
+            },
+            ensure_ascii=False,
+        )
+
+
+def _finite(bound: float) -> float | None:
+    """JSON has no infinity; none is none."""
+    return bound if math.isfinite(bound) else None
+
+
+def print_table(console: Console) -> None:
+    """Print the catalogue as a table; a pipe gets one line per index."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("index", "better", "range", "what it is"):
+        table.add_column(name, no_wrap=name != "what it is")
+    for index in catalogue():
+        words = f"{index.title}: {index.formula}"
+        table.add_row(index.name, _BETTER[index.direction], range_of(index), words)
+    if not console.is_terminal:
+        console.width = _WIDE
+    console.print(table, highlight=False)
+
+
+def range_of(index: Index) -> str:
+    """The range in the notation of intervals."""
+    low, high = index.range
+    left = "(-∞" if low == -math.inf else f"[{low:g}"
+    right = "∞)" if high == math.inf else f"{high:g}]"
+    return f"{left}, {right}"
