@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.chunk import Changes, Chunk
+from icvi.fading import Fading
 from icvi.indices import Index, select
 from icvi.inputs import as_every, as_sample, as_weight
 from icvi.kernels.undefined import EMPTY, why
@@ -19,7 +20,7 @@ from icvi.progress import progress
 from icvi.readings import Readings
 from icvi.trace import Trace
 from icvi.treatment import Treatment, Undefined
-from icvi.windows import Fading, Window
+from icvi.windows import Window
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
