@@ -279,7 +279,7 @@ def test_what_cannot_be_leaves_a_window_as_it_was(options):
             t.update(x, label)
         with pytest.raises(ValueError, match="belongs to cluster"):
             t.update(x, other, winners=event)
-        with pytest.raises(ValueError, match="event 1: .*belongs to cluster"):
+        with pytest.raises(ValueError, match=r"event 1: .*belongs to cluster"):
             t.update_many([x, x], [label, other], winners=[event, event])
     else:
         with pytest.raises(ValueError, match="found the winners itself"):
