@@ -266,6 +266,23 @@ def test_what_cannot_be_is_refused_and_leaves_the_state_as_it_was(new, case):
     assert state_of(h)["compactness"] == state_of(clean)["compactness"]
 
 
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_leaves_a_fading_stream_as_it_was(case):
+    action, message = REFUSED[case]
+    X, labels = blobs(40, d=3, k=3)
+    labels = labels.tolist()
+    h = fill(new_tracker(half_life=300.0), X, labels)
+    fill(h, [[9.0, 9.0, 9.0]], ["single"])
+    before, kept = state_of(h), h._partition.A.tobytes()
+    with pytest.raises(
+        ValueError, match="how the streams" if case == "combine itself" else message
+    ):
+        action(h, X, labels)
+    assert state_of(h) == before
+    h._partition.show()
+    assert h._partition.A.tobytes() == kept
+
+
 @pytest.mark.parametrize("action", ["remove", "relabel", "remove_many", "merge_clusters"])
 def test_an_empty_state_has_nothing_to_give(new, action):
     arguments = {

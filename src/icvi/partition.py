@@ -178,7 +178,7 @@ class Partition(Arenas):
         weight : float, default 1.0
             The weight to take out, up to what was added.
         """
-        self._move(x, label, None, weight)
+        self.move(x, label, None, weight)
 
     def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
         """Have one sample go from a cluster to another, which may be new.
@@ -192,7 +192,7 @@ class Partition(Arenas):
         weight : float, default 1.0
             The weight to move, up to what was added.
         """
-        self._move(x, old, (new,), weight)
+        self.move(x, old, (new,), weight)
 
     def same(self, old: Hashable, new: Hashable) -> bool:
         """Whether two labels, the first of which is known, mean one cluster, or both noise."""
@@ -213,7 +213,7 @@ class Partition(Arenas):
         elif column == NOISE:
             self._noise += weight
 
-    def _move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
+    def move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
         """Take a sample out of a cluster; it enters the one in ``new``, if any."""
         if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
             x = as_sample(x, self.n_features)

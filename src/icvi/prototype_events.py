@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from icvi.chunk import Changes, Chunk
 from icvi.events import as_winners
+from icvi.fading import Fade
 from icvi.labels import NOISE
 from icvi.prototypes import Prototypes, Winners
-from icvi.windows import Fade, Slide
+from icvi.sliding import Slide
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.fading import Fading
 from icvi.prototypes import NO_EVENT, Prototypes
-from icvi.windows import Fading, Gone, Window
+from icvi.windows import Gone, Window
 
 if TYPE_CHECKING:
     from icvi.partition import Partition

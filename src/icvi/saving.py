@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi import container
+from icvi.fading import Fading
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
 from icvi.saving_partition import Packed, pack_partition, part_of, unpack_partition, write
-from icvi.windows import Fading, Window
+from icvi.windows import Window
 from icvi.written import as_json, from_json
 
 if TYPE_CHECKING:
