@@ -23,6 +23,7 @@ from hypothesis.stateful import (
 import icvi
 import naive_connectivity as naive
 import test_mixtures
+from streams import blobs
 
 TOOLBOX = icvi.Conn("toolbox")
 CADJ = icvi.Conn(border="CADJ")
@@ -270,6 +271,87 @@ class Living(RuleBasedStateMachine):
         ]
         assert_reads(self.tracker, self.model, rows)
         assert self.tracker.connectivity.declared == self.model.declared
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_messages_say_what_to_give(own):
+    X, labels = [[0.1], [0.2], [0.8], [0.9]], ["a", "a", "b", "b"]
+    winners = [[0, -1], [1, 0], [2, 1], [3, 2]]
+    t = icvi.Tracker(["CH", "Conn"], bounds=(0, 1) if own else None)
+    t.update_many(X, labels, winners=None if own else winners)
+    before = content(t)
+    with pytest.raises(ValueError, match=r"expected winners=\(winner, runner_up\), those that"):
+        t.remove(X[0], "a")
+    with pytest.raises(ValueError, match=r"expected winners, an \(n, 2\) array of those"):
+        t.remove_many(X[:1], ["a"])
+    with pytest.raises(ValueError, match=r"sample 1: prototype 1 has weight 0\.0 with"):
+        t.remove_many([X[1], X[1]], ["a", "a"], winners=[[1, 0], [1, 0]])
+    if not own:
+        with pytest.raises(ValueError, match=r"new_winners=\(winner, runner_up\).* cluster 'b'"):
+            t.relabel(X[1], "a", "b", winners=(1, 0))
+        with pytest.raises(ValueError, match=r"expected new_winners, an \(n, 2\) array"):
+            t.relabel_many(X[1:2], ["a"], ["b"], winners=[[1, 0]])
+    else:
+        with pytest.raises(ValueError, match="found the winners itself"):
+            t.relabel(X[1], "a", "b", winners=(1, 0), new_winners=(2, 1))
+    with pytest.raises(ValueError, match="got 2 for 1 samples"):
+        t.remove_many(X[:1], ["a"], winners=[[0, -1], [1, 0]])
+    assert content(t) == before
+    plain = icvi.Tracker(["CH"])
+    plain.update([0.0], "a")
+    for change in (
+        lambda: plain.remove([0.0], "a", winners=(0, 1)),
+        lambda: plain.relabel([0.0], "a", "b", new_winners=(0, 1)),
+        lambda: plain.remove_many([[0.0]], ["a"], winners=[[0, 1]]),
+        lambda: plain.relabel_many([[0.0]], ["a"], ["b"], new_winners=[[0, 1]]),
+    ):
+        with pytest.raises(ValueError, match="track Conn"):
+            change()
+    assert plain.n_samples == 1.0
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_tracker_that_finds_winners_finds_those_of_a_moved_sample(many):
+    X, labels = blobs(60, 2, 3)
+    t = icvi.Tracker(["CH", "Conn", RCIP], bounds=(-3.0, 8.0))
+    t.update_many(X, labels)
+    q = icvi.Quantizer(bounds=(-3.0, 8.0)).fit(X, labels)
+    new = [(label + 1) % 3 for label in labels[:5]]
+    if many:
+        t.relabel_many(X[:5], labels[:5], new, winners=q.winners_[:5])
+    else:
+        for x, old, to, event in zip(X[:5], labels[:5], new, q.winners_[:5], strict=True):
+            t.relabel(x, old, to, winners=event)
+    q.partial_fit(X[:5], new)
+    told = icvi.Tracker(["CH", "Conn", RCIP], bounds=(-3.0, 8.0))
+    told.declare_prototypes(np.arange(q.n_prototypes_), q.cluster_of_prototype_)
+    moved = np.r_[5:60, 0:5]
+    events = np.concatenate([q_winners(X, labels)[5:], q.winners_])
+    told.update_many(X[moved], [*labels[5:], *new], winners=events)
+    for name, value in told.values.items():
+        assert t[name] == pytest.approx(value, rel=1e-9)
+
+
+def q_winners(X, labels):
+    return icvi.Quantizer(bounds=(-3.0, 8.0)).fit(X, labels).winners_
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_a_window_holds_may_have_decayed_to_nothing(many):
+    X, labels = blobs(30, 2, 3)
+    t = icvi.Tracker(["CH", "Conn"], window=6, bounds=(-3.0, 8.0))
+    t.update_many(X[:6], labels[:6])
+    for _ in range(600):
+        t.decay(0.5)
+    if many:
+        t.update_many(X[6:], labels[6:])
+    else:
+        for x, label in zip(X[6:], labels[6:], strict=True):
+            t.update(x, label)
+    whole = icvi.Tracker(["CH", "Conn"], window=6, bounds=(-3.0, 8.0))
+    whole.update_many(X, labels)
+    for name, value in whole.values.items():
+        assert t[name] == pytest.approx(value, rel=1e-9)
 
 
 def assert_reads(t, model, rows):

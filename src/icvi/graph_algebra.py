@@ -11,9 +11,6 @@ from icvi.prototype_graph import PrototypeGraph
 
 Integers = NDArray[np.int64]
 
-#: Counts below this, after many a decay, are nothing: their sums would soon have no digits.
-_NOTHING = 1e-150
-
 
 def move(graph: PrototypeGraph, which: Integers, column: int) -> None:
     """Give these prototypes, with all their events, to the cluster in a column."""
@@ -31,8 +28,8 @@ def multiply(graph: PrototypeGraph, factor: float) -> None:
     """All counts times a factor; what becomes too small to matter is forgotten."""
     graph.multiply(factor)
     counts = _of(graph)
-    faint = (counts.cadj > 0.0) & (counts.cadj < _NOTHING)
-    lonely = (counts.pending > 0.0) & (counts.pending < _NOTHING)
+    faint = (counts.cadj > 0.0) & (counts.cadj < L.NOTHING)
+    lonely = (counts.pending > 0.0) & (counts.pending < L.NOTHING)
     if faint.any() or lonely.any():
         cadj = {f: np.where(faint, 0.0, getattr(counts, f)) for f in ("cadj", "cadj_rest")}
         rest = {f: np.where(lonely, 0.0, getattr(counts, f)) for f in ("pending", "pending_rest")}

@@ -63,6 +63,8 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
 
 def as_weight(weight: Any) -> float:
     """One finite, non-negative weight."""
+    if weight.__class__ is float and 0.0 <= weight <= LARGEST:
+        return float(weight)
     return float(as_weights(np.asarray([weight]), 1)[0])
 
 

@@ -49,8 +49,8 @@ class LivingGraph(GraphReadings):
         """Take back one sample that was counted.
 
         The index is then what its definition gives for the samples that are left. A prototype
-        is known as long as it has weight or is the runner-up of a sample that is left; a
-        cluster counts as long as it has weight.
+        is known as long as it has weight or is the runner-up of a sample that is left (or when
+        it was declared, see `declare`); a cluster counts as long as it has weight.
 
         Parameters
         ----------
@@ -159,6 +159,12 @@ class LivingGraph(GraphReadings):
             (p, q), label = events[done].tolist(), names[int(codes[done])]
             raise ValueError(f"event {done}: {self._refusal(reason, p, q, label, float(w[done]))}")
         return out
+
+    def _check_event(self, p: int, q: int, label: Hashable) -> None:
+        """Refuse an event that `update` would refuse; count nothing."""
+        reason = self._graph.count(p, q, self._labels.find(label), 0.0)
+        if reason:
+            raise ValueError(self._refusal(reason, p, q, plain(label), 0.0))
 
     def _check_take(self, p: int, q: int, label: Hashable, weight: float) -> None:
         """Refuse an event that `remove` would refuse; change nothing."""

@@ -64,7 +64,7 @@ class MovedSample:
         if given is not None:
             prototypes.refuse_given()
             event = as_pair(given, "new_winners")
-            prototypes.connectivity.update(*event, self.new, 0.0)
+            prototypes.connectivity._check_event(*event, self.new)
             return event
         if prototypes.module is None:
             raise ValueError(

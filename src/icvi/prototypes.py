@@ -116,7 +116,13 @@ class Prototypes:
 
     def update(self, x: NDArray[np.float64], label: Hashable, weight: float, given: Any) -> None:
         """Count one sample, checked before; ``given`` are its winner and runner-up, or None."""
-        self.count(x, label, weight, self.event(x, label, given))
+        # Who refuses what is given is the first graph, which has not changed then.
+        event = self.event(x, label, None) if given is None else self._given(given)
+        self.count(x, label, weight, event)
+
+    def _given(self, given: Any) -> Event:
+        self.refuse_given()
+        return as_pair(given, "winners")
 
     def event(self, x: NDArray[np.float64], label: Hashable, given: Any) -> Event:
         """The event of a sample, which can be counted: the one given, or one that is found.
@@ -126,9 +132,8 @@ class Prototypes:
         if given is None:
             q, row = self.quantization, x.reshape(1, -1)
             return self.own(row).learn_one(row, label, q.rho, q.alpha, q.beta)
-        self.refuse_given()
-        event = as_pair(given, "winners")
-        self.connectivity.update(*event, label, 0.0)
+        event = self._given(given)
+        self.connectivity._check_event(*event, label)
         return event
 
     def count(self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event) -> None:

@@ -58,7 +58,8 @@ class Tracker(Changing):
         Only the last samples count: so many, or those that came less than that long ago (then
         give ``time=`` with every sample). They are kept, O(window d) numbers.
     half_life : float or timedelta, optional
-        Old samples fade: after so many further samples, or that long, a sample counts half.
+        Old samples fade: after so many further samples, or that long, a sample counts half. Not
+        with rCIP or rH of prototypes, which have no covariance below the weight of one sample.
     least_weight : float, default 1e-3
         With a half-life: a cluster that is worth less has faded away, like one whose samples were
         all taken back. Stale centroids would rule every index that looks at extremes.
@@ -68,6 +69,13 @@ class Tracker(Changing):
     All indices read one state of O(k d) numbers, O(k d^2) where covariances are needed; memory
     does not grow with the number of samples. A sample costs O(k d), with rCIP and rH O(k d^3).
     Samples may be added from one thread at a time.
+
+    With Conn every sample is an event, too: its winner and its runner-up. What is taken back, or
+    leaves a window, takes its event along, but not the prototypes: a prototype that has won
+    belongs to its cluster for good, and what finds prototypes (no winners given) learns and never
+    unlearns. In a window Conn costs O(1) per sample that comes or goes; rCIP and rH of prototypes
+    go through a chunk sample by sample, in Python. With a half-life, connections fade but do not
+    break until their cluster has faded away, or after some 500 half-lives.
 
     Examples
     --------

@@ -16,7 +16,7 @@ from icvi.kernels.events import (
     has_room,
     refusal,
 )
-from icvi.kernels.taking import refusal_to_take, take_event
+from icvi.kernels.taking import has_decayed, refusal_to_take, take_event
 from icvi.kernels.update_graph_many import RESULTS, WINNERS
 
 
@@ -27,6 +27,8 @@ def apply_event(meta, p, q, c, w):
         reason = refusal_to_take(meta, p, q, c, -w)
         if reason == L.FINE and w != 0.0:
             take_event(meta, p, q, c, -w)
+        elif has_decayed(meta, -w):
+            reason = L.FINE
     else:
         reason = refusal(meta, p, q, c, existing(meta))
         if reason == L.FINE and w != 0.0:

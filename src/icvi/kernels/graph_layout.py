@@ -89,6 +89,8 @@ PROTOTYPES, CLUSTERS, EDGES, CONTACTS, PAIRS = map(np.int64, range(5))
 #: Entries of a relation that an event makes at most: two for its edge, and two for that of the
 #: events without a runner-up that get one.
 MOST = 4
+#: Counts below this, after many a decay, are nothing: their sums would soon have no digits.
+NOTHING = 1e-150
 #: From a relation to its slots.
 SLOTS = 3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from icvi.kernels import graph_layout as L
 from icvi.kernels.compiling import compiled
 from icvi.kernels.events import has_record
-from icvi.kernels.taking import refusal_to_take, take_event
+from icvi.kernels.taking import has_decayed, refusal_to_take, take_event
 from icvi.kernels.update_graph import EVENT
 
 
@@ -17,7 +17,7 @@ def take_graph(meta, p, q, c, w):
     reason = refusal_to_take(meta, p, q, c, w)
     if reason == L.FINE and w != 0.0:
         take_event(meta, p, q, c, w)
-    return reason
+    return L.FINE if has_decayed(meta, w) else reason
 
 
 @compiled(EVENT)
@@ -25,4 +25,4 @@ def check_take(meta, p, q, c, w):
     """Why one event could not be taken back; nothing changes."""
     if not has_record(meta, p):
         return L.NOT_KNOWN
-    return refusal_to_take(meta, p, q, c, w)
+    return L.FINE if has_decayed(meta, w) else refusal_to_take(meta, p, q, c, w)

@@ -37,6 +37,12 @@ def refusal_to_take(meta, p, q, c, w):
 
 
 @kernel
+def has_decayed(meta, w):
+    """Whether an event weighs so little that nothing may be left of it to take back."""
+    return meta[L.DECAYED] and 0.0 < w < L.NOTHING
+
+
+@kernel
 def runner_up_of(meta, p, q):
     """q, or the runner-up that an event without one got later; -1 as long as it has none."""
     winner = prototype(meta, p)
