@@ -39,9 +39,9 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
     """Address and group of each step that refreshes a cache; distances first, others use them."""
     steps = []
     if want & (L.WANT_NEIGHBOUR | L.WANT_OVERLAP):
-        from icvi.kernels.all_extremes import refresh_all_extremes
+        from icvi.kernels.extremes import refresh_extremes
 
-        steps.append((refresh_all_extremes.address, 0))
+        steps.append((refresh_extremes.address, 0))
     elif want & L.WANT_DISTANCES:
         from icvi.kernels.distance_extremes import refresh_distance_extremes
 

@@ -5,13 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiling import call
-from icvi.kernels.part import part
+from icvi.kernels.compiling import call, kernel
 from icvi.kernels.sums import total
 
 
-# Forced inline: it is called after every sample, with more arguments than it has lines.
-@part(forceinline=True)
+@kernel(inline="always")
 def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
 
