@@ -198,6 +198,18 @@ class Partition(Arenas):
         """Whether two labels, the first of which is known, mean one cluster, or both noise."""
         return self._labels.find(old) == self._labels.find(new)
 
+    def as_sample(self, x: Any) -> NDArray[np.float64]:
+        """One sample as an array, checked; quickly where it is one already."""
+        if (
+            x.__class__ is np.ndarray
+            and x.dtype is _FLOAT
+            and x.shape == self._shape
+            and x.flags.c_contiguous
+            and x.dot(x) < LARGEST  # far below what is refused, and no nan
+        ):
+            return x
+        return as_sample(x, self.n_features)
+
     def counts_for(self, label: Hashable, weight: float) -> bool:
         """Whether a sample with this label and weight joins a cluster."""
         return self._labels.find(label) != NOISE and weight > 0.0
@@ -274,7 +286,10 @@ class Partition(Arenas):
 
     def check_label(self, label: Hashable) -> int:
         """Serial of a label's cluster: -1 for noise, 0 for one that is not there yet."""
-        column = self._labels.find(label)
+        try:
+            return self._labels.serials[self._known[label] - 1]
+        except (KeyError, TypeError):
+            column = self._labels.find(label)
         if column == NOISE:
             return -1
         return self._labels.serials[column - 1] if column <= len(self._labels) else 0

@@ -274,7 +274,9 @@ class Tracker(Changing):
     def _feed_one(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         """Add one sample to a stream that forgets."""
         assert self._flow is not None
-        x, weight = as_sample(x, self.n_features), as_weight(weight)
+        x = self._partition.as_sample(x)
+        if weight.__class__ is not float or weight != 1.0:
+            weight = as_weight(weight)
         if self._prototypes is not None:
             from icvi.prototype_window import enter
 

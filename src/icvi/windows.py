@@ -89,11 +89,11 @@ class Window:
 
     def _make_way(self, p: Partition, tick: int) -> None:
         """Have samples leave that are too old at this moment, before a new one comes."""
-        span = int(self.clock.span)
-        while self._start < self._stop and (
-            self._ticks[self._start] <= tick - span if self.clock.timed else len(self) >= span
-        ):
+        span, timed = int(self.clock.span), self.clock.timed
+        while self._start < self._stop:
             at = self._start
+            if self._ticks[at] > tick - span if timed else self._stop - at < span:
+                break
             self.pop(1)
             serial, weight = int(self._serials[at]), float(self._weights[at])
             if serial == -1:
