@@ -102,7 +102,8 @@ class PrototypeGraph:
             return True
         for relation, live in ((L.EDGES, "linked"), (L.CONTACTS, "linked"), (L.PAIRS, "border")):
             entries = self.relation(relation)
-            if self._needed(relation) > len(self.arrays[relation]):
+            # Building anew takes time for every prototype that is declared, too.
+            if self._needed(relation) > max(len(self.arrays[relation]), self.existing):
                 if relation == L.EDGES:
                     alive = int(np.count_nonzero(entries["cadj"] > 0.0))
                 else:
