@@ -513,3 +513,26 @@ def test_numbers_come_back_to_the_last_bit(tmp_path):
     path = write(tmp_path / "a.csv", "x\n" + "".join(f"{x!r}\n" for x in X.tolist()))
     assert read(path).X.ravel().tolist() == X.tolist()
     assert math.isclose(read(path).X.sum(), X.sum())
+
+
+@pytest.mark.parametrize("format", ["csv", "ndjson"])
+def test_few_bad_rows_in_many_are_found_wherever_they_are(format):
+    rng = np.random.default_rng(1)
+    n = 5000
+    bad = set(rng.integers(0, n, 12).tolist()) | {0, n - 1}
+    rows = [(i / 3, f"{i % 9}" if i % 1000 else "zero") for i in range(n)]
+    if format == "csv":
+        lines = ["x,c", *(f'{x!r},"{c}"' for x, c in rows)]
+    else:
+        lines = ["", *(json.dumps({"x": x, "c": c}) for x, c in rows)]
+    for i in bad:
+        lines[i + 1] = "oops"
+    content = "\n".join(lines).encode()
+    with open_source(io.BytesIO(content), label="c", bad_rows="skip", format=format) as source:
+        got = concatenated(source)
+    kept = [row for i, row in enumerate(rows) if i not in bad]
+    assert got.X.ravel().tolist() == [x for x, _ in kept]
+    assert list(map(str, got.labels.tolist())) == [c for _, c in kept]
+    assert source.skipped == len(bad)
+    for reason, i in zip(source.reasons, sorted(bad)):
+        assert f"line {i + 2}:" in reason

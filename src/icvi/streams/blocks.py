@@ -15,6 +15,8 @@ from icvi.streams.file_bytes import Bytes
 LONGEST = 64 << 20
 #: Bytes read at once, and bytes after which a block is handed on though it has few rows.
 CHUNK, BLOCK = 1 << 20, 4 << 20
+#: Rows that are rather looked at one by one than divided further.
+SMALL = 128
 
 _BOM = b"\xef\xbb\xbf"
 # From the quote a field begins with to the one that ends it: two of them inside are one.
@@ -74,6 +76,16 @@ def _within_lines(data: bytes, ends: Ends) -> bool:
     before = letters[opening[opening > (3 if data.startswith(_BOM) else 0)] - 1]
     after = letters[np.minimum(closing + 1, len(letters) - 1)]
     return bool(np.isin(before, _AROUND).all() and np.isin(after, _AROUND).all())
+
+
+def halves(block: Block, row_ends: Callable[[bytes], tuple[Ends, bool]]) -> tuple[Block, ...]:
+    """A block as two of about as many rows; as itself if it is small."""
+    ends, _ = row_ends(block.data)
+    if len(ends) < SMALL:
+        return (block,)
+    middle = int(ends[len(ends) // 2])
+    first, second = block.data[:middle], block.data[middle:]
+    return Block(first, block.line), Block(second, block.line + first.count(b"\n"), block.last)
 
 
 class Blocks:

@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.streams.bad_rows import BadRows
-from icvi.streams.blocks import LONGEST, Block
+from icvi.streams.blocks import LONGEST, Block, csv_row_ends, halves
 from icvi.streams.columns import Chosen
 from icvi.streams.extras import load
-from icvi.streams.rows import Rows
+from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
 from icvi.streams.values import label_array, read_label, read_number, shown, usable
 
+_TINY = 2048  # bytes; pyarrow would take longer to begin than the csv module to finish
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
@@ -52,8 +53,14 @@ class CsvRows:
 
     def read(self, block: Block) -> Rows:
         """The usable rows of a block."""
+        if len(block.data) < _TINY:
+            return self._slow(block)
         rows = self._fast(block.data)
-        return self._slow(block) if rows is None else rows
+        if rows is not None:
+            return rows
+        # Bad rows are few: what is not near one goes the fast way.
+        parts = halves(block, csv_row_ends)
+        return joined([self.read(part) for part in parts]) if parts[1:] else self._slow(block)
 
     def read_none(self, block: Block) -> None:
         """Report every row of a block that has none of the right shape."""

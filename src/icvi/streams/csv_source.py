@@ -9,6 +9,7 @@ from typing import Any
 from icvi.streams.blocks import Block, Blocks, csv_row_ends
 from icvi.streams.columns import Chosen, Wanted, difference, listed
 from icvi.streams.csv_rows import CsvRows, split_rows
+from icvi.streams.extras import load
 from icvi.streams.file_bytes import FileBytes
 from icvi.streams.rows import Rows
 from icvi.streams.text_source import LOOKED_AT, TextSource
@@ -26,6 +27,7 @@ class CsvSource(TextSource):
 
     def __init__(self, files: Sequence[str] | Any, wanted: Wanted, **options: Any) -> None:
         super().__init__(files, wanted, **options)
+        load("pyarrow", "stream")
         self._header: list[str] | None = None
         self._rows_of: CsvRows | None = None
         if len(self._files) > 1:

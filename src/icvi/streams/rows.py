@@ -24,3 +24,14 @@ class Rows(NamedTuple):
         """Some of them: a slice or a mask."""
         pick = [None if part is None else part[which] for part in (self.labels, self.time)]
         return Rows(np.ascontiguousarray(self.X[which]), *pick)
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """Rows of several parts, at least one, in their order."""
+    # What has no rows need not know the types of labels and times.
+    some = [part for part in parts if part.number] or parts[:1]
+    if len(some) == 1:
+        return some[0]
+    X, *others = [None if part[0] is None else np.concatenate(part) for part in zip(*some)]
+    assert X is not None
+    return Rows(X, *others)
