@@ -1,0 +1,148 @@
+"""Which columns are features, which one is the label, which one the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Column = str | int
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Names of the columns that are read."""
+
+    features: tuple[str, ...]
+    label: str | None = None
+    time: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them: features, then label, then time."""
+        return (*self.features, *(name for name in (self.label, self.time) if name is not None))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Columns as the caller gave them: names or positions from 0; None for all numeric ones."""
+
+    columns: tuple[Column, ...] | None = None
+    label: Column | None = None
+    time: Column | None = None
+
+    @classmethod
+    def of(cls, columns: Any, label: Any, time: Any) -> Wanted:
+        """Check the kinds of what was given."""
+        if columns is not None:
+            columns = (columns,) if isinstance(columns, (str, int)) else tuple(columns)
+            if not columns:
+                raise ValueError("expected at least one column of features, got none")
+        for column in (*(columns or ()), label, time):
+            if isinstance(column, bool) or not isinstance(column, (str, int, type(None))):
+                raise TypeError(
+                    f"expected columns by name (str) or position from 0 (int), got {column!r}"
+                )
+        return cls(columns, label, time)
+
+    def choose(
+        self, names: Sequence[str], numeric: Mapping[str, bool | None], where: str
+    ) -> Chosen:
+        """The columns to read, of those there are.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All columns of the source.
+        numeric : mapping
+            Whether a column holds numbers; None where that cannot be told.
+        where : str
+            The source, for errors.
+
+        Examples
+        --------
+        >>> Wanted(label="c").choose(["x", "y", "c"], {"x": True, "y": True, "c": True}, "a.csv")
+        Chosen(features=('x', 'y'), label='c', time=None)
+        >>> Wanted(("z",)).choose(["x", "y"], {}, "a.csv")
+        Traceback (most recent call last):
+            ...
+        ValueError: a.csv has no column 'z'; it has 'x', 'y'
+        """
+        label, time = (_find(names, column, where) for column in (self.label, self.time))
+        if label is not None and label == time:
+            raise ValueError(f"{where}: expected different columns for label and time: {label!r}")
+        if self.columns is None:
+            return Chosen(_numeric(names, numeric, (label, time), where), label, time)
+        features = tuple(str(_find(names, column, where)) for column in self.columns)
+        for name in features:
+            if features.count(name) > 1:
+                raise ValueError(f"{where}: column {name!r} is given twice")
+            if name in (label, time):
+                role = "label" if name == label else "time"
+                raise ValueError(
+                    f"{where}: column {name!r} cannot be both a feature and the {role}"
+                )
+        return Chosen(features, label, time)
+
+    def accepts(self, chosen: Chosen) -> bool:
+        """Whether columns chosen earlier are what is wanted now, as far as names tell."""
+        if self.columns is not None and len(self.columns) != len(chosen.features):
+            return False
+        pairs = [*zip(self.columns or (), chosen.features)]
+        pairs += [(self.label, chosen.label), (self.time, chosen.time)]  # type: ignore[list-item]
+        return all(isinstance(given, int) or given == name for given, name in pairs)
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """Names for an error, not too many of them."""
+    text = ", ".join(map(repr, names[:most]))
+    return text + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def difference(expected: Sequence[str], given: Sequence[str]) -> str | None:
+    """How the columns of a file differ from those of the first one; the order may."""
+    missing = [name for name in expected if name not in set(given)]
+    new = [name for name in given if name not in set(expected)]
+    parts = [
+        f"{what} {listed(part)}" for what, part in (("without", missing), ("with", new)) if part
+    ]
+    return " and ".join(parts) or None
+
+
+def _find(names: Sequence[str], column: Column | None, where: str) -> str | None:
+    if column is None:
+        return None
+    if isinstance(column, str):
+        if column not in names:
+            raise ValueError(f"{where} has no column {column!r}; it has {listed(names)}")
+        return column
+    if not 0 <= column < len(names):
+        raise ValueError(
+            f"{where} has no column at position {column}; it has {len(names)}, counted from 0: "
+            f"{listed(names)}"
+        )
+    return names[column]
+
+
+def _numeric(
+    names: Sequence[str],
+    numeric: Mapping[str, bool | None],
+    others: Sequence[str | None],
+    where: str,
+) -> tuple[str, ...]:
+    candidates = [name for name in names if name not in others]
+    unsure = [name for name in candidates if numeric.get(name) is None]
+    if unsure:
+        raise ValueError(
+            f"{where}: cannot tell whether {listed(unsure)} hold numbers, because the first rows "
+            f"have nothing there; say which columns are features: columns=[...]"
+        )
+    features = tuple(name for name in candidates if numeric[name])
+    if "" in features:
+        raise ValueError(
+            f"{where}: column {names.index('')} holds numbers but has no name (an index written by "
+            f"pandas?); say which columns are features: columns=[...]"
+        )
+    if not features:
+        raise ValueError(f"{where}: no column holds numbers; it has {listed(names)}")
+    return features

@@ -1,0 +1,150 @@
+"""One door for everything samples come from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from icvi.streams import paths
+from icvi.streams.columns import Column, Wanted
+from icvi.streams.source import Source
+
+_TEXT = ("csv", "ndjson")
+
+
+def open_source(
+    what: Any,
+    *,
+    columns: Iterable[Column] | Column | None = None,
+    label: Column | None = None,
+    time: Column | None = None,
+    bad_rows: str = "error",
+    follow: bool = False,
+    rows: int = 8192,
+    format: str | None = None,
+    **redis: Any,
+) -> Source:
+    r"""Open a stream of samples.
+
+    Parameters
+    ----------
+    what : path, pattern, list of paths, "-", open file, URL, array, table or iterable
+        Where the samples are:
+
+        - files (``.csv``, ``.ndjson``, ``.jsonl``, these also with ``.gz``, and ``.parquet``), by a
+          path, a pattern such as ``"day-*.csv"`` (in order of the names) or a list of paths;
+        - ``"-"`` or ``sys.stdin.buffer`` for standard input, or any file open for reading bytes;
+        - ``"redis://host:port/db/key"``, a Redis stream;
+        - an array of shape (n, d), or a pair of it and n labels;
+        - a table of pandas, polars or pyarrow;
+        - an iterable of samples (also as dictionaries), of (sample, label) pairs, of arrays, of
+          (array, labels) pairs, or of tables.
+    columns : names or positions, optional
+        The features; all numeric columns but label and time otherwise.
+    label, time : name or position, optional
+        The column of the cluster labels, and that of the times (ISO timestamps or seconds).
+    bad_rows : {"error", "skip"}
+        Rows that are no samples (missing or infinite values, text for a number, too few fields) are
+        an error, or they are left out, counted in ``skipped`` and explained in ``reasons``.
+    follow : bool
+        Wait for more at the end: of a file that grows, or of a Redis stream.
+    rows : int
+        Samples of a batch, at most. A batch is smaller at the end of a file and where more samples
+        would have to be waited for.
+    format : {"csv", "ndjson", "parquet"}, optional
+        Of what has no name, or a name that does not tell.
+    **redis
+        For a Redis stream: ``group``, ``consumer`` and ``patience``; see `RedisSource`.
+
+    Returns
+    -------
+    Source
+        Iterate it to get each `Batch`.
+
+    Examples
+    --------
+    >>> import io
+    >>> text = io.BytesIO(b"x,y,cluster\n1,2,a\n3,4,b\n")
+    >>> with open_source(text, label="cluster", format="csv") as source:
+    ...     source.columns, [batch.X.tolist() for batch in source]
+    (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
+    """
+    wanted = Wanted.of(columns, label, time)
+    options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
+    _check_format(format)
+    if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
+        from icvi.streams.redis_source import RedisSource
+
+        return RedisSource(what, wanted, follow=follow, **options, **redis)
+    if redis:
+        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
+    if isinstance(what, str) and what == "-":
+        what = sys.stdin.buffer
+    if paths.is_path(what) or _are_paths(what):
+        return _open_files(what, wanted, format, follow, options)
+    if hasattr(what, "read"):
+        return _open_pipe(what, wanted, format, options)
+    if follow:
+        raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
+    return _open_values(what, wanted, options)
+
+
+def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str, Any]) -> Source:
+    if format not in _TEXT:
+        raise ValueError(
+            f"expected format='csv' or format='ndjson' for a stream without a name, got {format!r}"
+        )
+    source: Source = _text_source(format)(what, wanted, **options)
+    return source
+
+
+def _open_files(
+    what: Any, wanted: Wanted, format: str | None, follow: bool, options: dict[str, Any]
+) -> Source:
+    files = paths.find(what)
+    found = paths.format_of(files, format)
+    if found in _TEXT:
+        source: Source = _text_source(found)(files, wanted, follow=follow, **options)
+        return source
+    if follow:
+        raise ValueError(
+            f"{files[0]}: a Parquet file is complete when it can be read; follow=False"
+        )
+    from icvi.streams.parquet_source import ParquetSource
+
+    return ParquetSource(files, wanted, **options)
+
+
+def _open_values(what: Any, wanted: Wanted, options: dict[str, Any]) -> Source:
+    from icvi.streams.iterable_source import IterableSource
+    from icvi.streams.table_source import TableSource, is_table
+
+    if is_table(what):
+        return TableSource(what, wanted, **options)
+    return IterableSource(what, wanted, **options)
+
+
+def _text_source(format: str) -> Any:
+    if format == "csv":
+        from icvi.streams.csv_source import CsvSource
+
+        return CsvSource
+    from icvi.streams.ndjson_source import NdjsonSource
+
+    return NdjsonSource
+
+
+def _check_format(format: str | None) -> None:
+    if format not in (None, *_TEXT, "parquet"):
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {format!r}")
+
+
+def _are_paths(what: Any) -> bool:
+    return (
+        isinstance(what, Sequence)
+        and not isinstance(what, (str, bytes))
+        and len(what) > 0
+        and all(isinstance(part, (str, os.PathLike)) for part in what)
+    )

@@ -1,0 +1,76 @@
+"""Which files a path, a pattern or a list of them means, and of which format they are."""
+
+from __future__ import annotations
+
+import errno
+import glob
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+FORMATS = {
+    ".csv": "csv",
+    ".csv.gz": "csv",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".ndjson.gz": "ndjson",
+    ".jsonl.gz": "ndjson",
+    ".parquet": "parquet",
+}
+
+
+def is_path(what: Any) -> bool:
+    """Whether something is a path."""
+    return isinstance(what, (str, os.PathLike))
+
+
+def find(what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
+    """Files in the order they are read: as listed, those of a pattern in order of their names."""
+    if isinstance(what, (str, os.PathLike)):
+        return _matching(os.fspath(what))
+    found = [path for part in what for path in _matching(os.fspath(part))]
+    if not found:
+        raise ValueError("expected at least one file, got an empty list")
+    twice = sorted({path for path in found if found.count(path) > 1})
+    if twice:
+        raise ValueError(f"{twice[0]} is given twice")
+    return found
+
+
+def _matching(pattern: str) -> list[str]:
+    if os.path.exists(pattern) or not glob.has_magic(pattern):
+        if not os.path.exists(pattern):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), pattern)
+        return [pattern]
+    found = sorted(glob.glob(pattern, recursive=True))
+    if not found:
+        raise FileNotFoundError(f"no file matches {pattern!r}")
+    return found
+
+
+def format_of(paths: Sequence[str], given: str | None = None) -> str:
+    """The format of all files: as given, or by their endings."""
+    if given is not None:
+        return given
+    formats = {path: _by_ending(path) for path in paths}
+    first = formats[paths[0]]
+    for path, found in formats.items():
+        if found != first:
+            raise ValueError(
+                f"expected files of one format, got {first} ({paths[0]}) and {found} ({path})"
+            )
+    return first
+
+
+def _by_ending(path: str) -> str:
+    for ending, name in FORMATS.items():
+        if path.lower().endswith(ending):
+            return name
+    if os.path.isdir(path):
+        raise IsADirectoryError(
+            f"{path} is a folder; give its files, for instance {os.path.join(path, '*.csv')!r}"
+        )
+    raise ValueError(
+        f"cannot tell the format of {path} by its ending (known are {', '.join(FORMATS)}); "
+        f"say it: format='csv', 'ndjson' or 'parquet'"
+    )

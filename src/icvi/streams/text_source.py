@@ -1,0 +1,218 @@
+"""What CSV and NDJSON share: blocks of rows out of files, and positions in them."""
+
+from __future__ import annotations
+
+import os
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from icvi.streams.batch import Batch, Position
+from icvi.streams.blocks import Block, Blocks, Ends
+from icvi.streams.columns import Chosen, Wanted
+from icvi.streams.file_bytes import Bytes, FileBytes, PipeBytes
+from icvi.streams.fingerprint import differs, other_head
+from icvi.streams.follow import FollowedBytes
+from icvi.streams.rows import Rows
+from icvi.streams.source import Source, as_rows, refuse_position
+from icvi.streams.times import Times
+
+#: Rows of the first block that tell which columns are numeric.
+LOOKED_AT = 100
+
+
+class TextSource(Source):
+    """Samples in the lines of files, one file after the other, or of a pipe.
+
+    Parameters
+    ----------
+    files : list of str, or a readable object
+        Files in the order they are read; or an open pipe.
+    wanted : Wanted
+        Which columns to read.
+    rows : int
+        Rows of a batch, at most.
+    bad_rows : {"error", "skip"}
+        What to do with a row that is no sample.
+    follow : bool
+        Wait for more at the end of the file.
+    """
+
+    _row_ends: Callable[[bytes], tuple[Ends, bool]]
+
+    def __init__(
+        self,
+        files: Sequence[str] | Any,
+        wanted: Wanted,
+        *,
+        rows: int = 8192,
+        bad_rows: str = "error",
+        follow: bool = False,
+    ) -> None:
+        super().__init__(bad_rows)
+        self._pipe = None if isinstance(files, (list, tuple)) else files
+        self._files = list(files) if self._pipe is None else [_pipe_name(files)]
+        if follow and len(self._files) > 1:
+            raise ValueError(f"expected one file to follow, got {len(self._files)}")
+        if follow and self._files[0].endswith(".gz"):
+            raise ValueError(f"{self._files[0]}: a compressed file cannot be followed")
+        self._wanted, self._rows, self._follow = wanted, as_rows(rows), follow
+        self._chosen: Chosen | None = None
+        self._times = Times()
+        self._number = 0  # of the file that is read
+        self._bytes: Bytes | None = None
+        self._blocks: Blocks | None = None
+        self._pending: Block | None = None  # read to know the columns, not handed on yet
+        self._sizes = [] if self._pipe is not None else [os.stat(f).st_size for f in self._files]
+
+    @property
+    def size(self) -> int | None:  # type: ignore[override]
+        """Bytes of all files."""
+        if self._follow or self._pipe is not None:
+            return None
+        return sum(self._sizes)
+
+    @property
+    def done(self) -> int | None:  # type: ignore[override]
+        """Bytes read so far."""
+        here = 0 if self._bytes is None else self._bytes.done() or 0
+        return sum(self._sizes[: self._number]) + here
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the features; reads the first rows if it must."""
+        if self._chosen is None and self._pending is None:
+            self._pending = self._next_block()
+        return self._chosen.features if self._chosen is not None else self._without_rows()
+
+    def seek(self, position: Position) -> None:
+        """Go on after the batch that had this position."""
+        if self._row or self._bytes is not None:
+            raise ValueError("seek before reading; open the source again")
+        name, number = position["file"], int(position["number"])
+        self._check_files(name, number, position)
+        chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
+        if not self._wanted.accepts(chosen):
+            raise refuse_position(self._files[number], f"its columns were {chosen.names}")
+        self._chosen, self._times = chosen, Times(position["time_kind"])
+        self._number, self._row = number, int(position["row"])
+        self._bad.count = int(position["skipped"])
+        self._open(position)
+
+    def _release(self) -> None:
+        if self._bytes is not None:
+            self._bytes.close()
+
+    @abstractmethod
+    def _begin(self, blocks: Blocks, name: str) -> None:
+        """Read what comes before the rows of a file."""
+
+    @abstractmethod
+    def _look(self, block: Block) -> Chosen | None:
+        """Choose columns by the first rows; None if there are none among them."""
+
+    @abstractmethod
+    def _decode(self, block: Block) -> Rows:
+        """The usable rows of a block."""
+
+    @abstractmethod
+    def _without_rows(self) -> tuple[str, ...]:
+        """The features of a source that has no rows."""
+
+    def _read(self) -> Batch | None:
+        while (block := self._next_block()) is not None:
+            rows = self._decode(block)
+            if rows.number:
+                first = self._row
+                self._row += rows.number
+                return Batch(rows.X, rows.labels, rows.time, first, self._position(block))
+        return None
+
+    def _next_block(self) -> Block | None:
+        if self._pending is not None:
+            block, self._pending = self._pending, None
+            return block
+        while not self.closed and self._number < len(self._files):
+            if self._blocks is None:
+                self._open(None)
+                continue  # opening waits in a followed file, which may be closed meanwhile
+            block_read = self._blocks.next(self._rows)
+            if block_read is None:
+                self._leave()
+            elif self._chosen is not None or self._choose(block_read):
+                return block_read
+        return None
+
+    def _choose(self, block: Block) -> bool:
+        self._chosen = self._look(block)
+        return self._chosen is not None
+
+    def _open(self, position: Position | None) -> None:
+        name = self._files[self._number]
+        if self._pipe is not None:
+            self._bytes = PipeBytes(self._pipe, name, self._stopped)
+        elif self._follow:
+            self._bytes = FollowedBytes(name, self._stopped)
+        else:
+            self._bytes = FileBytes(name)
+        blocks = Blocks(self._bytes, self._row_ends)
+        self._begin(blocks, name)
+        if position is not None:
+            blocks.move(
+                int(position["offset"]), int(position["line"]), bool(position["unfinished"])
+            )
+            self._check_pipe(self._bytes, position)
+        self._blocks = blocks
+
+    def _check_pipe(self, opened: Bytes, position: Position) -> None:
+        # A pipe shows its first bytes only after they are read.
+        if isinstance(opened, PipeBytes):
+            why = other_head(opened.head, position)
+            if why is not None:
+                raise refuse_position(opened.name, why)
+
+    def _leave(self) -> None:
+        assert self._bytes is not None
+        self._bytes.close()
+        self._bytes = self._blocks = None
+        self._number += 1
+
+    def _position(self, block: Block) -> Position:
+        assert self._bytes is not None
+        assert self._blocks is not None
+        assert self._chosen is not None
+        return {
+            "file": self._files[self._number],
+            "number": self._number,
+            "offset": self._blocks.offset,
+            "line": self._blocks.line,
+            "unfinished": block.last,
+            "row": self._row,
+            "skipped": self._bad.count,
+            "columns": list(self._chosen.features),
+            "label": self._chosen.label,
+            "time": self._chosen.time,
+            "time_kind": self._times.kind,
+            **self._bytes.identity(self._blocks.offset),
+        }
+
+    def _check_files(self, name: str, number: int, position: Position) -> None:
+        check_file(self._files, name, number)
+        if self._pipe is None:
+            path = self._files[number]
+            why = differs(path, os.stat(path).st_size, position)
+            if why is not None:
+                raise refuse_position(path, why)
+
+
+def check_file(files: Sequence[str], name: str, number: int) -> None:
+    """Refuse a position in a file that is not there, or not where it was."""
+    # Folders may be moved or named from elsewhere; the head tells whether it is the same file.
+    if number >= len(files) or os.path.basename(files[number]) != os.path.basename(name):
+        now = files[number] if number < len(files) else "nothing"
+        raise refuse_position(files[0], f"file {number + 1} was {name} and is {now}")
+
+
+def _pipe_name(file: Any) -> str:
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) and not name.isdigit() else "the stream"
