@@ -10,11 +10,13 @@ import sys
 import pytest
 
 import icvi
+from streams import blobs
 
 
-def run(*arguments, **environment):
+def run(*arguments, stdin=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "icvi", *arguments],
+        input=None if stdin is None else stdin.read_text(),
         capture_output=True,
         text=True,
         env={**os.environ, **environment},
@@ -46,9 +48,58 @@ def test_warming_up_compiles_what_the_next_run_loads(tmp_path):
     assert sorted(path.name for path in tmp_path.rglob("*.nbc")) == compiled
 
 
+@pytest.fixture
+def clustered(tmp_path):
+    X, labels = blobs(60, d=2, k=3)
+    rows = [f"{x!r},{y!r},{label}" for (x, y), label in zip(X.tolist(), labels.tolist())]
+    path = tmp_path / "clustered.csv"
+    path.write_text("\n".join(["x,y,cluster", *rows]) + "\n")
+    return path, X, labels
+
+
+def test_a_finished_clustering_is_scored(clustered):
+    path, X, labels = clustered
+    result = run("score", str(path), "--labels", "cluster", "--json")
+    assert result.returncode == 0, result.stderr
+    scored = json.loads(result.stdout)
+    assert (scored["samples"], scored["clusters"], scored["features"]) == (60, 3, ["x", "y"])
+    assert scored["values"] == pytest.approx(icvi.scores(X, labels, "all"), rel=1e-12)
+    table = run("score", str(path), "--labels", "cluster").stdout.splitlines()
+    assert table[0] == "60 samples, 3 clusters, 2 features (x, y)"
+    assert len(table) == 2 + len(scored["values"])
+    assert table[2].split()[:2] == ["CH", f"{scored['values']['CH']:.6g}"]
+
+
+def test_a_part_of_a_clustering_is_scored_from_a_pipe(clustered):
+    path, X, labels = clustered
+    chosen = ["--columns", "y", "--indices", "CH", "--indices", "SIL", "--noise", "2", "--json"]
+    result = run("score", "-", "--format", "csv", "--labels", "cluster", *chosen, stdin=path)
+    kept = labels != 2
+    expected = icvi.scores(X[kept][:, 1:], labels[kept], ["CH", "SIL"])
+    scored = json.loads(result.stdout)
+    assert scored["clusters"] == 2
+    assert scored["values"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_rows_that_are_left_out_are_counted_and_undefined_readings_explained(clustered):
+    path, _, _ = clustered
+    path.write_text("x,cluster\n1,a\noops,a\n2,a\n")
+    result = run("score", str(path), "--labels", "cluster", "--json", "--bad-rows", "skip")
+    scored = json.loads(result.stdout)
+    assert (scored["samples"], scored["skipped"]) == (2, 1)
+    assert (scored["values"]["CH"], scored["undefined"]["CH"]) == (None, "k<2")
+    assert "1 rows could not be used" in result.stderr
+    assert "line 3, column 'x': expected a number, got 'oops'" in result.stderr
+    refused = run("score", str(path), "--labels", "cluster")
+    assert refused.returncode == 1
+    assert "line 3, column 'x'" in refused.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
+        (["score", "nowhere.csv", "--labels", "c"], 1, "nowhere.csv"),
+        (["score", "nowhere.csv"], 2, "Missing option '--labels'"),
         (["warmup", "nonsense"], 1, "unknown index 'nonsense'"),
         (["nonsense"], 2, "No such command"),
         (["list", "--nonsense"], 2, "No such option"),

@@ -1,8 +1,6 @@
 """NDJSON: one object per line is one sample; what is not is named by line and column."""
 
-import io
 import json
-import time
 
 import numpy as np
 import pytest
@@ -226,19 +224,3 @@ def test_the_fast_way_agrees_with_the_slow_way_wherever_it_gives_an_answer(objec
         assert bad.count == 0
         assert fast.X.tolist() == slow.X.tolist()
         assert fast.labels.tolist() == slow.labels.tolist()
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_rows_take_less_than_a_second_of_one_core():
-    rng = np.random.default_rng(0)
-    line = "".join(
-        json.dumps({f"x{j}": x for j, x in enumerate(row)} | {"c": 3}) + "\n"
-        for row in rng.normal(size=(5000, 10)).tolist()
-    ).encode()
-    best = np.inf
-    for _ in range(3):
-        start = time.process_time()
-        batches = collected(io.BytesIO(line * 20), label="c", format="ndjson")
-        best = min(best, time.process_time() - start)
-    assert sum(map(len, batches)) == 100_000
-    assert best < 1.0

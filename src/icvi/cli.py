@@ -35,6 +35,73 @@ def list_(as_json: bool) -> None:
 
 
 @main.command()
+@click.argument("file")
+@click.option("--labels", "label", required=True, metavar="COL", help="Column with the labels.")
+@click.option("--columns", multiple=True, metavar="COL", help="Features.  [default: all numbers]")
+@click.option(
+    "--indices",
+    multiple=True,
+    metavar="NAME",
+    default=("all",),
+    show_default=True,
+    help="Names or groups, as in icvi list; several times for several.",
+)
+@click.option("--noise", metavar="LABEL", help="Label of samples that belong to no cluster.")
+@click.option(
+    "--bad-rows",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do about rows that cannot be used.",
+)
+@click.option("--format", type=click.Choice(["csv", "ndjson"]), help="Of standard input (FILE -).")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object instead of a table.")
+def score(
+    file: str,
+    label: str,
+    columns: tuple[str, ...],
+    indices: tuple[str, ...],
+    noise: str | None,
+    bad_rows: str,
+    format: str | None,
+    as_json: bool,
+) -> None:
+    """Print the validity indices of a finished clustering.
+
+    FILE is a CSV, NDJSON or Parquet file with a row per sample, a quoted glob of several, or - for
+    standard input.
+    """
+    from rich.console import Console
+
+    try:
+        from icvi.score_file import ScoredFile
+
+        scored = ScoredFile(
+            file,
+            label=label,
+            columns=columns,
+            indices=indices,
+            noise_label=noise,
+            bad_rows=bad_rows,
+            format=format,
+        )
+    except ImportError as error:
+        raise click.ClickException(str(error)) from error
+    except (TypeError, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    if as_json:
+        click.echo(scored.as_json())
+    else:
+        scored.print(Console())
+    if scored.skipped:
+        click.echo(f"{scored.skipped} rows could not be used and were left out:", err=True)
+        for reason in scored.reasons:
+            click.echo(f"  {reason}", err=True)
+
+
+@main.command()
 @click.argument("indices", nargs=-1)
 def warmup(indices: tuple[str, ...]) -> None:
     """Compile ahead what INDICES need (all of them by default), for the next runs to load.

@@ -17,8 +17,8 @@ _SHOWN = threading.Lock()  # held by the bar that is shown: streams on other thr
 
 
 @contextmanager
-def progress(title: str, total: int) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how much more is done."""
+def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    """Yield a function that is told how much more is done; None is for an unknown total."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield _silent
         return
@@ -36,7 +36,7 @@ def _silent(more: int) -> None:
 class _Bar:
     """A rich progress bar that appears late."""
 
-    def __init__(self, title: str, total: int) -> None:
+    def __init__(self, title: str, total: int | None) -> None:
         self._title, self._total, self._done = title, total, 0
         self._start = time.monotonic()
         self._bar: Progress | None = None
