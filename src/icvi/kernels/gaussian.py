@@ -16,11 +16,12 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import step
-from icvi.kernels.lanes import LANES, subtract_products
+from icvi.kernels.lanes import LANES, all_columns, subtract_products
 from icvi.kernels.part import part
 from icvi.kernels.pivots import EPSILON, covariance_scale, log_pivots
 from icvi.kernels.sums import total
 from icvi.kernels.trees import plant
+from icvi.kernels.vectors import sqrt
 from icvi.kernels.view import array
 
 _LN_2 = math.log(2.0)
@@ -28,6 +29,42 @@ _LN_2PI = math.log(2.0 * math.pi)
 
 
 # Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
+
+
+@all_columns
+def scale_row(A, G, out, S):
+    """Row out is row S of A times the scale of each column."""
+    G[out] = A[S] * G[L.G_SCALE]
+
+
+@all_columns
+def add_number(A, G, out, number):
+    """Add a number to a row."""
+    G[out] = G[out] + number
+
+
+@all_columns
+def open_column(A, G, gap, high, low, high_J, low_J, pivot, ridge, least):
+    """The gap to v_J in one feature, the pivot with its ridge, and what it must be above."""
+    G[gap] = (A[high] - high_J) + (A[low] - low_J)
+    p = G[pivot] + ridge
+    G[pivot] = p
+    G[L.G_INVERSE] = least * p
+
+
+@all_columns
+def invert_pivot(A, G, pivot, undefined, one):
+    """1 / sqrt(pivot); a pivot within rounding of zero is undefined."""
+    p = G[pivot]
+    p = p.where(p > G[L.G_INVERSE], undefined)
+    G[pivot] = p
+    G[L.G_INVERSE] = one / sqrt(p)
+
+
+@all_columns
+def add_square(A, G, z):
+    """Add the square of a row to the squared distance."""
+    G[L.G_QUADRATIC] = G[L.G_QUADRATIC] + G[z] * G[z]
 
 
 @part
@@ -44,11 +81,9 @@ def covariances(A, G, J, end, d):
     for out in range(L.G_WORK, L.G_WORK + d * (d + 1) // 2):
         # In two steps, so that no product is fused with the sum: then a pair has one value,
         # whichever of the two changed last.
-        for i in range(end):
-            G[out, i] = A[S, i] * G[L.G_SCALE, i]
+        scale_row(A, G, end, out, S)
         data, common = G[out, 0], G[out, J]
-        for i in range(end):
-            G[out, i] += common
+        add_number(A, G, end, out, common)
         G[out, 0] = data
         S += 1
 
@@ -67,22 +102,17 @@ def factorise(A, G, J, end, d):
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
         pivot = row_c + c
-        high_J, low_J = A[L.V + c, J], A[L.V + d + c, J]
-        for i in range(end):
-            G[z + c, i] = (A[L.V + c, i] - high_J) + (A[L.V + d + c, i] - low_J)
-            G[pivot, i] += ridge
-            G[L.G_INVERSE, i] = d * EPSILON * G[pivot, i]
+        high, low = L.V + c, L.V + d + c
+        open_column(
+            *(A, G, end, z + c, high, low, A[high, J], A[low, J]), *(pivot, ridge, d * EPSILON)
+        )
         row_r, scale = row_c, np.int64(L.G_ONE)
         for r in range(c, d + 1):
             subtract_products(G, row_r + c, row_r, row_c, c, scale, end)
             if r == c:
-                for i in range(end):
-                    p = G[pivot, i] if G[pivot, i] > G[L.G_INVERSE, i] else math.nan
-                    G[pivot, i] = p
-                    G[L.G_INVERSE, i] = 1.0 / math.sqrt(p)
+                invert_pivot(A, G, end, pivot, math.nan, 1.0)
             row_r, scale = row_r + r + 1, np.int64(L.G_INVERSE)
-        for i in range(end):
-            G[L.G_QUADRATIC, i] += G[z + c, i] * G[z + c, i]
+        add_square(A, G, end, z + c)
     for i in range(end):
         G[L.G_H, i] = log_pivots(G, i, d)
 

@@ -1,4 +1,4 @@
-"""The one operation of the Cholesky factorisation that must run in vector registers.
+"""What a Cholesky factorisation does to all columns of G at once, in vector registers.
 
 Numba leaves the packing of neighbouring numbers into vectors to a pass of LLVM that it turns
 off; so this is written in LLVM's own terms. The same in Python::
@@ -11,10 +11,14 @@ off; so this is written in LLVM's own terms. The same in Python::
 
 from __future__ import annotations
 
+import inspect
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from icvi.kernels.vectors import Vector
 
 #: Columns that are worked on at once; arenas have a multiple of this many.
 LANES = 8
@@ -62,3 +66,62 @@ def subtract_products(typingctx, G, out, a, b, count, scale, end):
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+class Columns:
+    """LANES neighbouring columns of an array, by rows: ``G[row]`` is a vector."""
+
+    def __init__(self, context, builder, kind, array, column):
+        array = context.make_array(kind)(context, builder, array)
+        self._builder, self._base = builder, builder.ptrtoint(array.data, _INTEGER)
+        self._stride = builder.extract_value(array.strides, 0)
+        self._column = builder.mul(column, ir.Constant(_INTEGER, 8))
+
+    def _place(self, row):
+        row = ir.Constant(_INTEGER, row) if isinstance(row, int) else row
+        offset = self._builder.add(self._builder.mul(row, self._stride), self._column)
+        return self._builder.inttoptr(self._builder.add(self._base, offset), _DOUBLES.as_pointer())
+
+    def __getitem__(self, row):
+        return Vector(self._builder, self._builder.load(self._place(row), align=8, typ=_DOUBLES))
+
+    def __setitem__(self, row, vector):
+        self._builder.store(vector.value, self._place(row), align=8)
+
+
+def all_columns(body):
+    """An intrinsic f(A, G, end, ...) that does what ``body`` says to the columns before end.
+
+    The body is called once, as code is generated: with LANES columns of A and of G, then with rows
+    as they are and numbers as vectors.
+    """
+
+    def operation(typingctx, A, G, end, *rest):
+        del typingctx
+        signature = types.void(A, G, end, *rest)
+
+        def codegen(context, builder, signature, arguments):
+            A, G, end = arguments[:3]
+            kinds = signature.args[:2]
+            values = [
+                value if kind == types.int64 else Vector.of(builder, value, LANES)
+                for kind, value in zip(signature.args[3:], arguments[3:], strict=True)
+            ]
+            steps = ir.Constant(_INTEGER, 0), end, ir.Constant(_INTEGER, LANES), _INTEGER
+            with cgutils.for_range_slice(builder, *steps) as (i, _):
+                columns = [
+                    Columns(context, builder, kind, array, i)
+                    for kind, array in zip(kinds, (A, G), strict=True)
+                ]
+                body(*columns, *values)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    # Numba matches arguments by the signature of the function that it is given.
+    own = list(inspect.signature(body).parameters.values())
+    names = ["typingctx", "A", "G", "end", *(parameter.name for parameter in own[2:])]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    operation.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+    operation.__name__ = body.__name__
+    return intrinsic(operation)

@@ -14,22 +14,21 @@ from numba.core import cgutils
 from icvi.kernels import layout as L
 
 _DOUBLES = ir.VectorType(ir.DoubleType(), L.LANES)
-_INTEGERS = ir.VectorType(ir.IntType(32), L.LANES)
-_FMA = f"llvm.fma.v{L.LANES}f64"
 
 
 class Vector:
-    """LANES numbers."""
+    """Numbers side by side."""
 
     def __init__(self, builder, value):
         self.builder, self.value = builder, value
 
     @classmethod
-    def of(cls, builder, number):
+    def of(cls, builder, number, count=L.LANES):
         """The same number in all lanes."""
-        nothing = ir.Constant(_DOUBLES, ir.Undefined)
+        nothing = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
         first = builder.insert_element(nothing, number, ir.IntType(32)(0))
-        return cls(builder, builder.shuffle_vector(first, nothing, ir.Constant(_INTEGERS, None)))
+        all_first = ir.Constant(ir.VectorType(ir.IntType(32), count), None)
+        return cls(builder, builder.shuffle_vector(first, nothing, all_first))
 
     def __add__(self, other):
         return Vector(self.builder, self.builder.fadd(self.value, other.value))
@@ -46,6 +45,9 @@ class Vector:
     def __neg__(self):
         return Vector(self.builder, self.builder.fneg(self.value))
 
+    def __gt__(self, other):
+        return self.builder.fcmp_ordered(">", self.value, other.value)
+
     def where(self, condition, other):
         """What is here where a condition holds, else another."""
         return Vector(self.builder, self.builder.select(condition, self.value, other.value))
@@ -53,9 +55,21 @@ class Vector:
 
 def fma(a, b, c):
     """The value of a b + c, rounded once."""
-    kind = ir.FunctionType(_DOUBLES, [_DOUBLES] * 3)
-    function = cgutils.get_or_insert_function(a.builder.module, kind, _FMA)
-    return Vector(a.builder, a.builder.call(function, [a.value, b.value, c.value]))
+    return _call("fma", a, b, c)
+
+
+def sqrt(a):
+    """Square roots."""
+    return _call("sqrt", a)
+
+
+def _call(name, *vectors):
+    """What one of LLVM's own functions gives for all lanes."""
+    builder, kind = vectors[0].builder, vectors[0].value.type
+    signature = ir.FunctionType(kind, [kind] * len(vectors))
+    name = f"llvm.{name}.v{kind.count}f64"
+    function = cgutils.get_or_insert_function(builder.module, signature, name)
+    return Vector(builder, builder.call(function, [vector.value for vector in vectors]))
 
 
 def two_sum(high, low, p, p_low):
