@@ -122,6 +122,7 @@ def all_columns(body):
     own = list(inspect.signature(body).parameters.values())
     names = ["typingctx", "A", "G", "end", *(parameter.name for parameter in own[2:])]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    operation.__signature__ = inspect.Signature([inspect.Parameter(n, kind) for n in names])  # type: ignore[attr-defined]
+    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    operation.__signature__ = signature  # type: ignore[attr-defined]
     operation.__name__ = body.__name__
     return intrinsic(operation)
