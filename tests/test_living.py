@@ -41,7 +41,6 @@ class Living(RuleBasedStateMachine):
         super().__init__()
         self.tracker = icvi.Tracker(INDICES)
         self.samples = []
-        self.random = np.random.default_rng(0)
 
     # -- changes ---------------------------------------------------------------------------
 
@@ -170,7 +169,6 @@ class Living(RuleBasedStateMachine):
 def objects(labels):
     """Labels as they are; numpy would make text of a mixture of numbers and strings."""
     array = np.empty(len(labels), dtype=object)
-    array[:] = labels if not any(isinstance(x, tuple) for x in labels) else None
     for i, label in enumerate(labels):
         array[i] = label
     return array

@@ -227,10 +227,7 @@ class Partition(Arenas):
 
     def move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
         """Take a sample out of a cluster; it enters the one in ``new``, if any."""
-        if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
-            x = as_sample(x, self.n_features)
-        elif not x.flags.c_contiguous:
-            x = np.ascontiguousarray(x)
+        x = self.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
         try:
@@ -241,8 +238,8 @@ class Partition(Arenas):
             if source > len(self._labels):
                 raise ValueError(unknown_label(plain(old), self.labels)) from None
         if weight == 0.0 or (new and source == target):
-            as_sample(x)
-        elif source == NOISE:
+            return
+        if source == NOISE:
             self._leave_noise(x, new, weight)
         else:
             self._leave_cluster(x, old, source, new, target, weight)
@@ -259,10 +256,8 @@ class Partition(Arenas):
         founds = target > len(self._labels)
         if founds:
             self.reserve(target, x.size)
-        ended = kernel("change_one")(self.meta, x, source, target, weight, LARGEST)
-        if ended == L.NOT_FINITE:
-            as_sample(x)  # says what is wrong
-        elif ended not in (L.DONE, L.VANISHED):
+        ended = kernel("change_one")(self.meta, x, source, target, weight)
+        if ended not in (L.DONE, L.VANISHED):
             raise ValueError(refusal(ended, plain(old), weight, self))
         if new and founds:
             self._labels.remember([plain(new[0])])
@@ -272,7 +267,6 @@ class Partition(Arenas):
             self._noise += weight
 
     def _leave_noise(self, x: Any, new: tuple[Hashable] | None, weight: float) -> None:
-        as_sample(x)
         if weight > self._noise * (1.0 + 1e-9):
             raise ValueError(no_such_noise(weight, self._noise))
         self._noise = max(0.0, self._noise - weight)
@@ -297,7 +291,7 @@ class Partition(Arenas):
     def leave(self, column: int, x: NDArray[np.float64], weight: float) -> list[int]:
         """A sample that was kept leaves a column; which columns should be summed again."""
         self.meta[L.REFILL] = 1
-        ended = kernel("change_one")(self.meta, x, column, NOISE, weight, LARGEST)
+        ended = kernel("change_one")(self.meta, x, column, NOISE, weight)
         self.meta[L.REFILL] = 0
         if ended == L.VANISHED:
             self._drop(column)

@@ -33,11 +33,14 @@ def refusal(reason: int, label: Hashable, weight: float, partition: Partition) -
         return unknown_label(label, partition.labels)
     held = partition.counts[partition.labels.index(label)]
     if reason == L.TOO_MUCH:
-        return f"cannot take weight {weight:g} out of cluster {label!r}, which has {held:g}"
+        return (
+            f"cannot take weight {weight:g} out of cluster {label!r}, which has {held:g}; give the "
+            "weight that was added, times the factors of decay since"
+        )
     if reason == L.ANOTHER:
         return (
             f"this sample is not in cluster {label!r}: what would have to leave with it, a weight "
-            f"of {held:g}, lies elsewhere"
+            f"of {held:g}, lies elsewhere; give the sample, label and weight that were added"
         )
     return (
         f"this sample cannot be in cluster {label!r}: it is further from the others than their "

@@ -12,17 +12,11 @@ from icvi.kernels.view import array, doubles
 
 
 @compiled(
-    types.int64(INTEGERS, SAMPLE, types.int64, types.int64, types.float64, types.float64),
+    types.int64(INTEGERS, SAMPLE, types.int64, types.int64, types.float64),
     fastmath=False,
 )
-def change_one(meta, x, I, J, w, limit):
-    """Sample x leaves cluster I and enters cluster J, 0 is none; how that ended.
-
-    Refused, changing nothing, when an entry is nan or beyond the limit.
-    """
-    for t in range(x.size):
-        if not abs(x[t]) <= limit:
-            return L.NOT_FINITE
+def change_one(meta, x, I, J, w):
+    """Sample x leaves cluster I and enters cluster J, 0 is none; how that ended."""
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))

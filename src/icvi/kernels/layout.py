@@ -131,14 +131,13 @@ G_WORK = 8
 # How a change ended: done; not possible, for one of these reasons; or done, but rarely needed
 # work is left to Python.
 DONE = 0
-NOT_FINITE = 1
-UNKNOWN = 2  # no cluster has that label
-TOO_MUCH = 3  # more weight than the cluster has
-ANOTHER = 4  # the cluster is one point, and not this one
-TOO_FAR = 5  # the other samples cannot be as near to each other as the state says
-VANISHED = 6  # the cluster is empty
-WORN = 7  # so much has left that the cluster, or everything, should be summed again
-FADED = 8  # before the next change clusters may have faded away
+UNKNOWN = 1  # no cluster has that label
+TOO_MUCH = 2  # more weight than the cluster has
+ANOTHER = 3  # the cluster is one point, and not this one
+TOO_FAR = 4  # the other samples cannot be as near to each other as the state says
+VANISHED = 5  # the cluster is empty
+WORN = 6  # so much has left that the cluster, or everything, should be summed again
+FADED = 7  # before the next change clusters may have faded away
 
 
 def state_rows(d: int, scatter: bool) -> int:

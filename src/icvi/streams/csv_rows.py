@@ -15,6 +15,7 @@ from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import LONGEST, Block, csv_row_ends, halves
 from icvi.streams.columns import Chosen
 from icvi.streams.extras import load
+from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
 from icvi.streams.values import label_array, read_label, read_number, shown, usable
@@ -124,23 +125,9 @@ class CsvRows:
         return self._times.read_all(table.column(str(self._at[self._chosen.time])).combine_chunks())
 
     def _slow(self, block: Block) -> Rows:
-        numbers: list[list[float]] = []
-        labels: list[Any] = []
-        times: list[Any] = []
-        for row in split_rows(block, single=len(self._header) == 1):
-            try:
-                sample, label, time = self._sample(row)
-            except ValueError as error:
-                self._bad.report(f"{self._name}, line {row.line}{error}")
-                continue
-            numbers.append(sample)
-            labels.append(label)
-            times.append(time)
-        return Rows(
-            np.array(numbers, dtype=np.float64).reshape(len(numbers), len(self._chosen.features)),
-            None if self._chosen.label is None else label_array(labels),
-            None if self._chosen.time is None else self._times.array(times),
-        )
+        single = len(self._header) == 1
+        rows = ((row.line, row) for row in split_rows(block, single=single))
+        return gathered(rows, self._sample, self._name, self._chosen, self._times, self._bad)
 
     def _sample(self, row: Row) -> tuple[list[float], Any, Any]:
         """One row; the error says which column is wrong and how."""

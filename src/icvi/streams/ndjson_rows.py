@@ -16,6 +16,7 @@ from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import Block, halves, line_ends
 from icvi.streams.columns import Chosen
 from icvi.streams.extras import load
+from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
 from icvi.streams.values import check_number, label_array, shown, usable
@@ -87,23 +88,8 @@ class NdjsonRows:
         return self._times.array([self._times.read(time) for time in times])
 
     def _slow(self, block: Block) -> Rows:
-        numbers: list[list[float]] = []
-        labels: list[Any] = []
-        times: list[Any] = []
-        for line, data in split_lines(block):
-            try:
-                sample, label, time = self._sample(data)
-            except ValueError as error:
-                self._bad.report(f"{self._name}, line {line}{error}")
-                continue
-            numbers.append(sample)
-            labels.append(label)
-            times.append(time)
-        return Rows(
-            np.array(numbers, dtype=np.float64).reshape(len(numbers), len(self._chosen.features)),
-            None if self._chosen.label is None else label_array(labels),
-            None if self._chosen.time is None else self._times.array(times),
-        )
+        rows = split_lines(block)
+        return gathered(rows, self._sample, self._name, self._chosen, self._times, self._bad)
 
     def _sample(self, data: bytes) -> tuple[list[float], Any, Any]:
         pairs = parse(data)
