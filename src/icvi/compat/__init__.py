@@ -1,0 +1,1 @@
+"""Bridges to other libraries: thin, optional, imported only when used."""

@@ -1,0 +1,1 @@
+"""Watching a stream: a source, a clusterer, the indices, and what is made of the readings."""
