@@ -55,6 +55,9 @@ class Output:
     How a stream is cut into steps is chance: what an output makes of it must not depend on that.
     """
 
+    def begin(self) -> None:
+        """Start anew, where nothing is gone on with; refuse to overwrite what is there."""
+
     def take(self, step: Step) -> None:
         """Take the next step."""
         raise NotImplementedError
