@@ -140,8 +140,8 @@ class GrowingFile:
         return False
 
     def _told(self, error: OSError, cut: bool) -> OSError:
-        state = "it is intact and holds" if cut else "behind an incomplete end it holds"
-        what = f"{state} {self.mark.rows:,} readings{self._advice}"
+        state = "is intact and holds" if cut else "has an incomplete end, and before that"
+        what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
         return with_advice(error, what, self.path)
 
 

@@ -22,9 +22,14 @@ class NdjsonTrace(TextTrace):
     def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
         super().__init__(path, names, time, overwrite)
         msgspec = load("msgspec", "stream")
-        keys = {f"c{place}": name for place, name in enumerate(self._columns)}
-        # A class for the lines, not dictionaries: it takes a third of the time.
-        self._line: Any = msgspec.defstruct("Line", list(keys), rename=keys, gc=False)
+        names = self._columns
+        keys = {f"c{place}": name for place, name in enumerate(names)}
+        self._line: Any
+        try:
+            # A class for the lines takes a third of the time that dictionaries do.
+            self._line = msgspec.defstruct("Line", list(keys), rename=keys, gc=False)
+        except ValueError:  # a name with characters that JSON would write in another way
+            self._line = lambda *values: dict(zip(names, values))
         self._encode_lines: Any = msgspec.json.Encoder().encode_lines
 
     def _header(self) -> bytes:

@@ -73,7 +73,7 @@ class ParquetTrace(TraceFile):
         if self._overwrite:
             return
         refuse_existing(self.path)
-        if os.path.lexists(self.journal):
+        if os.path.exists(self.journal) and os.path.getsize(self.journal):
             raise FileExistsError(
                 f"{self.journal} has readings of a run that did not end: {self._recovery} makes "
                 "the Parquet file from them, overwrite=True throws them away"
@@ -82,7 +82,7 @@ class ParquetTrace(TraceFile):
     def begin(self) -> None:
         """Create the journal."""
         self.check_new()
-        self._file.create(self._overwrite)
+        self._file.create(True)
 
     def take(self, step: Step) -> None:
         """Take the readings of the next step; none of them if that fails."""
@@ -132,8 +132,7 @@ class ParquetTrace(TraceFile):
             what = f"its {self.rows:,} readings are safe in {self.journal}; {self._recovery}"
             raise with_advice(error, what, self.path) from error
         if not self._stays:
-            self._file.close()
-            os.unlink(self.journal)
+            self._leave(remove=True)
             self._finished = True
 
     def close(self) -> None:
@@ -144,9 +143,15 @@ class ParquetTrace(TraceFile):
                 self._write_pending()
         finally:
             self._pending, self._waiting = [], 0
-            self._file.close()
+            self._leave(remove=not self._file.mark.rows)
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _leave(self, remove: bool) -> None:
+        """Close the journal, and remove it if nobody needs it and it has no folder of its own."""
+        if remove and not self._stays and self._file.is_open:
+            os.unlink(self.journal)
+        self._file.close()
 
     def _check_open(self) -> None:
         if not self._file.is_open:
