@@ -24,7 +24,7 @@ import icvi
 from clock import Job, Result, serve
 from data import stream
 
-RHO = {"rho_a": 0.9, "rho_b": 0.7}
+RHO: dict[str, Any] = {"rho_a": 0.9, "rho_b": 0.7}
 
 
 class Stopwatch:

@@ -61,7 +61,7 @@ def ended(process, within):
 def trial(folder, arguments, chance, seconds):
     """Kill it until it is done; how often that was."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    folder.mkdir(parents=True)
     os.chdir(folder)
     kills = 0
     while True:

@@ -115,7 +115,7 @@ def completion(shell: str) -> None:
       bash   icvi completion bash >> ~/.bashrc
       zsh    icvi completion zsh >> ~/.zshrc
       fish   icvi completion fish > ~/.config/fish/completions/icvi.fish
-    """
+    """  # noqa: D301  click's mark for lines that stay as they are
     from click.shell_completion import get_completion_class
 
     found = get_completion_class(shell)

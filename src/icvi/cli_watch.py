@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
+
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CLUSTERERS = (
     "art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans, a class "
@@ -32,9 +35,9 @@ def complete_clusterer(
 ) -> list[CompletionItem]:
     """Names of clusterers that begin like this; files otherwise."""
     del context, parameter
-    from icvi.watching.labellers import NAMES
+    from icvi.watching.labellers.names import CLUSTERERS
 
-    found = [CompletionItem(name) for name in NAMES if name.startswith(incomplete)]
+    found = [CompletionItem(name) for name in CLUSTERERS if name.startswith(incomplete)]
     return found or [CompletionItem(incomplete, type="file")]
 
 
@@ -72,7 +75,9 @@ def as_label(context: click.Context, parameter: click.Parameter, text: str | Non
     return None if text is None else read_label(text)
 
 
-_NUMBER = {"type": float, "metavar": "NUMBER"}
+def number(name: str, help: str) -> Callable[[Command], Command]:
+    """An option that is a number."""
+    return click.option(name, type=float, metavar="NUMBER", help=help)
 
 
 @click.command(short_help="Watch how good the clustering of a stream is.")
@@ -84,11 +89,11 @@ _NUMBER = {"type": float, "metavar": "NUMBER"}
     shell_complete=complete_clusterer,
     help=f"Who labels the samples: {_CLUSTERERS}.",
 )
-@click.option("--rho", **_NUMBER, help="art: vigilance, 0 to 1; larger makes smaller clusters.")
-@click.option("--rho-a", **_NUMBER, help="smart: vigilance of the prototypes.")
-@click.option("--rho-b", **_NUMBER, help="smart: vigilance of the clusters, below --rho-a.")
-@click.option("--alpha", **_NUMBER, help="art, smart: choice parameter.")
-@click.option("--beta", **_NUMBER, help="art, smart: learning rate.")
+@number("--rho", "art: vigilance, 0 to 1; larger makes smaller clusters.")
+@number("--rho-a", "smart: vigilance of the prototypes.")
+@number("--rho-b", "smart: vigilance of the clusters, below --rho-a.")
+@number("--alpha", "art, smart: choice parameter.")
+@number("--beta", "art, smart: learning rate.")
 @click.option(
     "--bounds",
     nargs=2,
@@ -173,18 +178,16 @@ def watch(**given: Any) -> None:
 
     With --checkpoint DIR the same command goes on after it was stopped or killed, and the trace is
     what it would have been. Exit codes: 0 done, 1 the input was wrong, 2 usage, 130 interrupted.
-    """
+    """  # noqa: D301  click's mark for lines that stay as they are
     from rich.console import Console
 
     messages = Console(stderr=True)
     try:
-        from icvi.watching.command import Failed, Job, run
+        from icvi.watching.command import Job, run
 
         job = Job(**_job(given))
         code = run(job, messages)
     except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
-        raise click.ClickException(str(error)) from error
-    except Failed as error:
         raise click.ClickException(str(error)) from error
     sys.exit(code)
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +11,7 @@ from rich.console import Console
 
 from icvi.watching.labellers import save_model
 from icvi.watching.stopping import Stopping
-from icvi.watching.terminal import view_for
+from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
 
 #: What a shell expects of a command that a signal has ended: 128 and its number.
@@ -48,7 +46,7 @@ class Job:
     command: str
 
 
-class Failed(Exception):
+class FailedError(RuntimeError):
     """A watch that could not go on, and what helps."""
 
 
@@ -57,39 +55,43 @@ def run(job: Job, messages: Console) -> int:
     shown = messages if job.options.get("trace") == "-" else Console()
     view = view_for(None if job.quiet else shown)
     with Stopping() as stopping, contextlib.closing(view):
+        watched = watch(job.source, job.clusterer, **job.options)
+        watched.waiting = lambda: _waiting(view, stopping)
         try:
-            watched = watch(job.source, job.clusterer, **job.options)
+            _follow(watched, view, stopping, "standard input" if job.source == "-" else job.source)
         except KeyboardInterrupt:
-            return _signalled(stopping)
-        watched.waiting = stopping.waiting
-        name = "standard input" if job.source == "-" else job.source
-        steps = watched.steps()
-        try:
-            view.begin(name, watched)
-            with contextlib.closing(steps):
-                for step in steps:
-                    view.take(step)
-                    if stopping.asked is not None:
-                        break
-            interrupted = stopping.asked is not None
-        except KeyboardInterrupt:
-            interrupted = True
+            pass
         except BrokenPipeError as error:
-            view.close()
-            raise Failed(_failure("what reads the output has closed it", watched, job)) from error
+            raise FailedError(
+                _failure("what reads the output has gone away", watched, job)
+            ) from error
         except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
-            view.finish("failed")
-            reasons = "; ".join([str(error), *getattr(error, "__notes__", ())])
-            raise Failed(_failure(reasons, watched, job)) from error
-        view.finish("interrupted" if interrupted else "done")
-        if job.model is not None:
-            save_model(watched.clusterer, job.model)
-        _tell(watched, job, messages, interrupted)
-        return _signalled(stopping) if interrupted else 0
+            view.finish(outcome="failed")
+            reasons = "\n".join([str(error), *getattr(error, "__notes__", ())])
+            raise FailedError(_failure(reasons, watched, job)) from error
+        view.finish(outcome="done" if stopping.asked is None else "interrupted")
+    if job.model is not None:
+        save_model(watched.clusterer, job.model)
+    _tell(watched, job, messages, stopping.asked is not None)
+    return 0 if stopping.asked is None else _SIGNALLED + stopping.asked
 
 
-def _signalled(stopping: Stopping) -> int:
-    return _SIGNALLED + (stopping.asked or signal.SIGINT)
+@contextlib.contextmanager
+def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
+    view.waiting()
+    with stopping.waiting():
+        yield
+
+
+def _follow(watched: Watch, view: View, stopping: Stopping, title: str) -> None:
+    """Show every step until the end, or until asked to stop."""
+    watched.begin()
+    view.begin(title, watched.source, watched.tracker, watched.history)
+    with contextlib.closing(watched.steps()) as steps:
+        for step in steps:
+            view.take(step)
+            if stopping.asked is not None:
+                break
 
 
 def _tell(watched: Watch, job: Job, messages: Console, interrupted: bool) -> None:

@@ -47,9 +47,6 @@ class Loop:
         Whether the tracker wants the times of samples.
     interval : float
         Seconds between checkpoints, at least.
-    waiting : callable, optional
-        Makes a context that is entered while the next samples are waited for, and left when they
-        are there: what interrupts the loop may do so within.
 
     Attributes
     ----------
@@ -57,6 +54,9 @@ class Loop:
         Samples that have been dealt with.
     resumed : int
         How many of them were before this process began.
+    waiting : callable
+        Makes a context that is entered while the next samples are waited for, and left when they
+        are there: what interrupts the loop may do so within.
     """
 
     def __init__(
@@ -71,12 +71,12 @@ class Loop:
         first: int | None = None,
         timed: bool = False,
         interval: float = 10.0,
-        waiting: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
         self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
         self._checkpoint, self._every, self._first, self._timed = checkpoint, every, first, timed
         self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
-        self._interval, self._waiting = interval, waiting
+        self._interval = interval
+        self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.seen = self.resumed = 0
         self._position: Position = {}
         self._committed: Position = {}
@@ -85,13 +85,21 @@ class Loop:
 
     def begin(self) -> None:
         """Go on from the checkpoint, or start anew."""
-        if self._checkpoint is not None and self._checkpoint.begun:
-            self._resume(*self._checkpoint.read())
-            return
+        again = self._checkpoint is not None and self._checkpoint.begun
+        if self._checkpoint is not None and again:
+            facts, arrays = self._checkpoint.read()
+            if "seen" in facts:
+                self._resume(facts, arrays)
+                return
+        elif self._checkpoint is not None:
+            for output in self.outputs.values():
+                output.check_new()
+            # From here on the files are ours: killed before the first checkpoint, a run leaves some.
+            self._checkpoint.write(({}, {}))
         for output in self.outputs.values():
-            output.begin()
+            output.begin(again)
         if self._checkpoint is not None:
-            self._checkpoint.write(self._kept())
+            self.settle()
 
     def steps(self) -> Iterator[Step]:
         """Deal with the samples, step by step."""
@@ -120,7 +128,7 @@ class Loop:
     def finish(self) -> None:
         """Settle, and leave complete outputs behind: all of them, even where one fails."""
         with contextlib.ExitStack() as all_of_them:
-            for output in reversed(self.outputs.values()):
+            for output in reversed([*self.outputs.values()]):
                 all_of_them.callback(output.finish)
             self.settle()
 
@@ -138,10 +146,12 @@ class Loop:
     def _batches(self) -> Iterator[Batch]:
         batches = iter(self.source)
         while True:
-            with self._waiting():
+            with self.waiting():
                 batch = next(batches, None)
             if batch is None:
                 return
+            if batch.first <= self.seen:
+                self.labeller.expect(self.source.columns)
             yield batch
 
     def _wish(self, seen: int) -> int | None:

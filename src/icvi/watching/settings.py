@@ -39,9 +39,8 @@ def described(clusterer: Any) -> str | None:
     kind = clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)
     name = f"{kind.__module__}.{kind.__qualname__}"
     # What says no more than where it is in memory would be another one in every process.
-    if kind is clusterer or type(clusterer).__repr__ is object.__repr__:
-        return name
-    return f"{name}: {' '.join(repr(clusterer).split())}"
+    shown = " ".join(repr(clusterer).split())
+    return name if kind is clusterer or shown.endswith(">") else f"{name}: {shown}"
 
 
 def plainly(value: Any) -> Any:

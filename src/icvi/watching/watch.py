@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -12,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from icvi.indices import Index
+from icvi.inputs import as_every
 from icvi.streams import Source, open_source
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
@@ -39,9 +41,8 @@ class Watch:
     """
 
     def __init__(self, loop: Loop, history: History) -> None:
-        self._loop, self.history = loop, history
-        self.source = loop.source
-        self._begun = False
+        self._loop, self.source, self.history = loop, loop.source, history
+        self._begun = self._run = False
 
     @property
     def tracker(self) -> Tracker:
@@ -63,17 +64,37 @@ class Watch:
         """Samples that had been seen when it went on from a checkpoint."""
         return self._loop.resumed
 
+    @property
+    def remarks(self) -> list[str]:
+        """What should be known about the readings."""
+        return self._loop.labeller.remarks
+
+    @property
+    def waiting(self) -> Callable[[], AbstractContextManager[None]]:
+        """Makes a context that is entered while the next samples are waited for."""
+        return self._loop.waiting
+
+    @waiting.setter
+    def waiting(self, make: Callable[[], AbstractContextManager[None]]) -> None:
+        self._loop.waiting = make
+
+    def begin(self) -> None:
+        """Go on from the checkpoint, or start anew; iterating does that, too."""
+        if not self._begun:
+            self._loop.begin()
+            self._begun = True
+
     def __iter__(self) -> Iterator[Reading]:
         for step in self.steps():
             yield from readings(step)
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Generator[Step, None, None]:
         """Go on step by step: some samples, and the readings after each of them."""
-        if self._begun:
+        if self._run:
             raise ValueError("this watch has run; call icvi.watch again")
-        self._begun = True
+        self._run = True
         with self:
-            self._loop.begin()
+            self.begin()
             try:
                 yield from self._loop.steps()
             except GeneratorExit:
@@ -97,7 +118,7 @@ class Watch:
 
     def close(self) -> None:
         """Let go of files and connections."""
-        self._begun = True
+        self._run = True
         self._loop.close()
 
     def __enter__(self) -> Self:
@@ -201,47 +222,49 @@ def watch(
     """
     if undefined not in ("nan", "limit"):
         raise ValueError(f"expected undefined='nan' or 'limit' in a watch, got {undefined!r}")
-    reading = {"noise_label": noise_label, "undefined": undefined}
-    reading |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
-    tracker = Tracker(indices, **reading)
-    timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
-    settings = {**reading, "batch": batch, "learn": learn, "every": every, "bad_rows": bad_rows}
-    settings |= {"columns": columns, "label": label, "time": time}
+    reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
+    reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
+    columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
+    settings = {**reads, **columnwise, "batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
-    settings = settings_of(clusterer, tracker.indices, settings)
+    labeller = labeller_for(clusterer, batch=batch, learn=learn)
+    if noise_label is None:
+        reads["noise_label"] = labeller.unassigned
+    tracker = Tracker(indices, **reads)
+    timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
+    prototypes = any(index.on == "prototypes" for index in tracker.indices)
     with contextlib.ExitStack() as on_refusal:
-        options = {"columns": columns, "label": label, "time": time, "format": format}
-        options |= {"bad_rows": bad_rows, "follow": follow, "rows": rows, **redis}
-        opened = source if isinstance(source, Source) else open_source(source, **options)
-        on_refusal.callback(opened.close)
+        if not isinstance(source, Source):
+            source = open_source(
+                source, **columnwise, follow=follow, rows=rows, format=format, **redis
+            )
+        on_refusal.callback(source.close)
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(checkpoint, settings)
+            kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
             on_refusal.callback(kept.close)
             if overwrite:
                 kept.clear()
         outputs: dict[str, Output] = {}
-        names = [index.name for index in tracker.indices]
+        history = History([index.name for index in tracker.indices])
         if trace is not None:
-            journal = None if kept is None else kept.folder
             outputs["trace"] = open_trace(
                 trace,
-                names=names,
+                names=history.names,
+                time=None if time is None else True,
                 format=trace_format,
-                journal=journal,
+                journal=None if kept is None else kept.folder,
                 overwrite=overwrite,
             )
-        history = History(names)
         outputs["history"] = history
-        first = batch if bounds is None and tracker.finds_prototypes else None
         loop = Loop(
-            opened,
-            labeller_for(clusterer, batch=batch, learn=learn, columns=opened.columns),
+            source,
+            labeller,
             tracker,
             outputs,
             checkpoint=kept,
             every=every,
-            first=first,
+            first=batch if prototypes and bounds is None else None,
             timed=timed,
             interval=checkpoint_every,
         )

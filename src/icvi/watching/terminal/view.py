@@ -11,7 +11,7 @@ from rich.console import Console
 from icvi.streams import Source
 from icvi.tracker import Tracker
 from icvi.watching.history import History
-from icvi.watching.step import Output, Step
+from icvi.watching.step import Step
 
 #: How a run can end.
 Outcome = Literal["done", "interrupted", "failed"]
@@ -19,7 +19,7 @@ Outcome = Literal["done", "interrupted", "failed"]
 Clock = Callable[[], float]
 
 
-class View(Output):
+class View:
     """Shows nothing. `view_for` gives one that suits a terminal or a file.
 
     The loop calls `begin` once, `take` after each step, `waiting` before it waits for its source,

@@ -79,9 +79,10 @@ class ParquetTrace(TraceFile):
                 "the Parquet file from them, overwrite=True throws them away"
             )
 
-    def begin(self) -> None:
+    def begin(self, again: bool = False) -> None:
         """Create the journal."""
-        self.check_new()
+        if not again:
+            self.check_new()
         self._file.create(True)
 
     def take(self, step: Step) -> None:

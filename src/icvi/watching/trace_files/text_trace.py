@@ -40,9 +40,9 @@ class TextTrace(TraceFile):
         if isinstance(self._file, GrowingFile) and not self._overwrite:
             refuse_existing(self.path)
 
-    def begin(self) -> None:
+    def begin(self, again: bool = False) -> None:
         """Create the file with its header."""
-        self._file.create(self._overwrite, self._header())
+        self._file.create(self._overwrite or again, self._header())
 
     def take(self, step: Step) -> None:
         """Append the readings of the next step; none of them if that fails."""

@@ -59,8 +59,8 @@ class TraceFile(Output):
         """Refuse, as `begin` would, to write over what is there."""
         raise NotImplementedError
 
-    def begin(self) -> None:
-        """Create the file; nothing else does."""
+    def begin(self, again: bool = False) -> None:
+        """Create the file; nothing else does. `again`: what is there may be written over."""
         raise NotImplementedError
 
     # -- inside ----------------------------------------------------------------------------
