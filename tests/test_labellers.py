@@ -326,10 +326,10 @@ def test_what_was_not_fitted_and_cannot_learn_is_refused():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (SGDClassifier(), "got SGDClassifier, a classifier"),
-        (SGDRegressor(), "got SGDRegressor, a regressor"),
-        (make_pipeline(StandardScaler(), SGDClassifier()), "got Pipeline, a classifier"),
-        (IsolationForest(), "got IsolationForest, a outlier detector"),
+        (SGDClassifier(), r"got SGDClassifier \(classifier\)"),
+        (SGDRegressor(), r"got SGDRegressor \(regressor\)"),
+        (make_pipeline(StandardScaler(), SGDClassifier()), r"got Pipeline \(classifier\)"),
+        (IsolationForest(), r"got IsolationForest \(outlier detector\)"),
         (DBSCAN(), "DBSCAN has no predict: it labels the samples it is fitted on"),
         (IncrementalPCA(), "expected a clusterer with predict, got IncrementalPCA"),
         (StandardScaler(), "expected a clusterer with predict, got StandardScaler"),
@@ -441,13 +441,13 @@ def test_features_have_the_names_of_the_columns():
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (linear_model.LogisticRegression(), "got LogisticRegression, a classifier"),
-        (linear_model.LinearRegression(), "got LinearRegression, a regressor"),
+        (linear_model.LogisticRegression(), r"got LogisticRegression \(classifier\)"),
+        (linear_model.LinearRegression(), r"got LinearRegression \(regressor\)"),
         (
             preprocessing.StandardScaler() | linear_model.LogisticRegression(),
-            "got LogisticRegression, a classifier",
+            r"got LogisticRegression \(classifier\)",
         ),
-        (preprocessing.StandardScaler(), "got StandardScaler, a transformer"),
+        (preprocessing.StandardScaler(), r"got StandardScaler \(transformer\)"),
     ],
 )
 def test_what_does_not_cluster_in_river_is_refused(model, message):
@@ -532,6 +532,26 @@ def test_what_cannot_be_pickled_cannot_be_kept():
     labeller = labeller_for(functools.partial(lambda X: X[:, 0] > 0), batch=50)
     with pytest.raises(TypeError, match="partial cannot be kept in a checkpoint"):
         labeller.keep()
+
+
+class Link:
+    """A function that holds another, and so on."""
+
+    def __init__(self, depth):
+        self.next = None
+        for _ in range(depth):
+            link = Link(0)
+            link.next, self.next = self.next, link
+
+    def __call__(self, X):
+        return [0] * len(X)
+
+
+def test_what_is_linked_too_deeply_to_be_pickled_cannot_be_kept_either(tmp_path):
+    with pytest.raises(TypeError, match=r"Link cannot be kept in a checkpoint.*Recursion"):
+        labeller_for(Link(9000), batch=50).keep()
+    with pytest.raises(TypeError, match=r"Link cannot be pickled.*Recursion"):
+        save_model(Link(9000), tmp_path / "m.pkl")
 
 
 @pytest.mark.parametrize(

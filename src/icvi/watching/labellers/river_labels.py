@@ -132,14 +132,8 @@ def _check_kind(last: Any) -> None:
 
     if isinstance(last, base.Clusterer):
         return
-
-    kinds = {
-        "classifier": base.Classifier,
-        "regressor": base.Regressor,
-        "transformer": base.Transformer,
-        "anomaly detector": base.AnomalyDetector,
-    }
-    kind = next((f", a {kind}" for kind, type_ in kinds.items() if isinstance(last, type_)), "")
+    kinds = (base.Classifier, base.Regressor, base.Transformer)
+    kind = next((f" ({kind.__name__.lower()})" for kind in kinds if isinstance(last, kind)), "")
     raise TypeError(
         f"expected a clusterer of river, or a pipeline that ends with one, got "
         f"{type(last).__name__}{kind}"

@@ -94,7 +94,7 @@ class ScikitLabels(Labeller):
         kind = _estimator_type(self.model)
         if kind in _OTHERS:
             raise TypeError(
-                f"expected a clusterer, got {self.name}, a {kind.replace('_', ' ')}; one that "
+                f"expected a clusterer, got {self.name} ({kind.replace('_', ' ')}); one that "
                 f"learns a stream is {_STREAMING}"
             )
         if hasattr(self.model, "predict"):
