@@ -1,9 +1,10 @@
 """States as files: what of them is written down, and how they are made again.
 
-`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition" or
-"Connectivity"), ``icvi``, the version that wrote it, and what `pack_tracker`, `saving_partition`
-or `saving_connectivity` says; `saving_prototypes` says it of the prototypes of a tracker that has
-some. Arrays of a part have its name in front: ``partition.columns``, ``prototypes.graph0.cadj``.
+`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition", "Connectivity",
+or the name of an ART estimator), ``icvi``, the version that wrote it, and what `pack_tracker`,
+`saving_partition`, `saving_connectivity` or `saving_art` says; `saving_prototypes` says it of the
+prototypes of a tracker that has some. Arrays of a part have its name in front:
+``partition.columns``, ``prototypes.graph0.cadj``.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
 """
@@ -37,7 +38,7 @@ def save(tracker: Tracker, path: Path) -> None:
 
 
 def load(path: Path, indices: Iterable[Index] = ()) -> Any:
-    """A tracker, a partition or a connectivity from a file that its `save` wrote.
+    """A tracker, a partition, a connectivity or an ART estimator from a file that `save` wrote.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
 
     Returns
     -------
-    Tracker, Partition or Connectivity
+    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
         It goes on exactly as the one that was saved would have.
 
     Examples
@@ -68,6 +69,15 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
         from icvi.saving_connectivity import unpack_connectivity
 
         return unpack_connectivity(facts, arrays)
+    if facts["kind"] == "Watch":
+        raise ValueError(
+            f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
+            f"checkpoint="
+        )
+    if facts["kind"] != "Tracker":
+        from icvi.saving_art import unpack_art
+
+        return unpack_art(facts, arrays)
     return unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
 
 
