@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 
 from rich.console import Console
 from rich.control import Control
@@ -21,7 +21,7 @@ from icvi.watching.terminal.snapshot import Watched
 from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.view import Clock, Outcome, View
 
-_PAUSE = 0.125  # seconds between redraws, at least
+_PAUSE = 0.2  # seconds between redraws, at least
 
 
 class LiveTable(View):
@@ -63,15 +63,17 @@ class LiveTable(View):
             self._drawing.check()
             self._look(self._watched)
 
-    def waiting(self) -> None:
+    def waiting(self) -> AbstractContextManager[object]:
         """Show all there is: nothing may follow for long."""
         if self._watched is None or self._drawing is None:
-            return
+            return nullcontext()
         self._drawing.check()
         if not self._fresh:
             self._look(self._watched)
-        if self._screen.waits is None:
-            self._screen.waits = self._clock()
+        self._screen.waits = self._clock()
+        until_then = ExitStack()
+        until_then.callback(self._work)
+        return until_then
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Let the last table stay."""
@@ -98,6 +100,9 @@ class LiveTable(View):
             with suppress(OSError):  # it has been said that the terminal is gone
                 drawing.end()
 
+    def _work(self) -> None:
+        self._screen.waits = None
+
     def _look(self, watched: Watched) -> None:
         now = self._clock()
         self._screen.snapshot = watched.look(now)
@@ -109,7 +114,7 @@ class _Drawing:
 
     Attributes
     ----------
-    failure : Exception or None
+    failure : BaseException or None
         Why the thread gave up.
     """
 
@@ -129,7 +134,7 @@ class _Drawing:
         self._drawn: tuple[object, ...] = ()
         self._columns = console.width
         self._silenced = False
-        self.failure: Exception | None = None
+        self.failure: BaseException | None = None
 
     def begin(self) -> None:
         """Draw, and go on drawing."""
@@ -163,7 +168,7 @@ class _Drawing:
         try:
             while not self._stopped.wait(_PAUSE):
                 self._redraw()
-        except Exception as error:
+        except BaseException as error:  # the loop's thread is told
             self.failure = error
 
     def _redraw(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress_bar import ProgressBar
+from rich.segment import Segment
 from rich.text import Text
 
 from icvi.watching.terminal.rows import rows_of
@@ -66,10 +67,15 @@ class Screen:
         lines = self._lines(console, options)
         for line in lines:
             line.rstrip()
-            if self.end is None:
-                line.truncate(options.max_width)
+        if self.end is not None:
+            yield Text("\n").join(lines)
+            return
+        # Lines that fit need no wrapping, which would be most of the work.
+        for line in lines:
+            line.truncate(options.max_width)
+            yield from line.render(console)
+            yield Segment.line()
         self.widths = [line.cell_len for line in lines]
-        yield Text("\n", no_wrap=self.end is None).join(lines)
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[Text]:
         # Another thread may set another snapshot at any time.
@@ -111,7 +117,8 @@ class Screen:
 
     def _progress(self, snapshot: Snapshot) -> list[str]:
         share = "" if snapshot.share is None else percent(snapshot.share).rjust(5)
-        if self.waits is not None and self._clock() - self.waits >= _PATIENCE:
+        waits = self.waits  # another thread may set it
+        if waits is not None and self._clock() - waits >= _PATIENCE:
             return [share, "waiting for more", f"{clock_time(self.elapsed)} elapsed"]
         rate = "" if snapshot.rate is None else f"{per_second(snapshot.rate)} samples/s"
         if snapshot.left is None:
