@@ -50,7 +50,7 @@ class LiveTable(View):
         """Draw the table for the first time."""
         self._watched = Watched(title, source, tracker, history)
         self._screen = Screen(self._watched.look(self._clock()), self._clock)
-        self._drawing = _Drawing(self._console, self._screen, self._clock)
+        self._drawing = _Drawing(self._console, self._screen)
         self._drawing.begin()
 
     def take(self, step: Step) -> None:
@@ -112,14 +112,21 @@ class LiveTable(View):
 class _Drawing:
     """A screen kept up to date on a console, by a thread.
 
+    Parameters
+    ----------
+    console : Console
+        A terminal.
+    screen : Screen
+        What to draw.
+
     Attributes
     ----------
     failure : BaseException or None
         Why the thread gave up.
     """
 
-    def __init__(self, console: Console, screen: Screen, clock: Clock) -> None:
-        self._console, self._screen, self._clock = console, screen, clock
+    def __init__(self, console: Console, screen: Screen) -> None:
+        self._console, self._screen = console, screen
         # What goes to a file must not come out on the terminal.
         self._live = Live(
             screen,
@@ -132,7 +139,6 @@ class _Drawing:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="icvi-table", daemon=True)
         self._drawn: tuple[object, ...] = ()
-        self._columns = console.width
         self._silenced = False
         self.failure: BaseException | None = None
 
@@ -173,7 +179,7 @@ class _Drawing:
 
     def _redraw(self) -> None:
         screen = self._screen
-        shown = (screen.snapshot, screen.waits, self._console.size, int(screen.elapsed))
+        shown = (screen.snapshot, screen.waits is None, self._console.size, int(screen.elapsed))
         if shown != self._drawn:
             self._make_room()
             self._live.refresh()
@@ -181,9 +187,8 @@ class _Drawing:
 
     def _make_room(self) -> None:
         """Erase what is left of lines that a narrower terminal has wrapped."""
-        columns, before = self._console.width, self._columns
-        self._columns = columns
-        if columns >= before:
+        columns = self._console.width
+        if columns >= self._screen.columns:
             return
         wrapped = sum(max(width - 1, 0) // columns for width in self._screen.widths)
         up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)) * wrapped

@@ -47,6 +47,8 @@ class Screen:
         Since when there has been nothing new.
     end : End or None
         How the run ended; then nothing is cut that is too large for the terminal.
+    columns : int
+        Of the terminal that it was last drawn for.
     widths : list of int
         Columns of each line, as last drawn.
     """
@@ -56,6 +58,7 @@ class Screen:
         self.snapshot = snapshot
         self.waits: float | None = None
         self.end: End | None = None
+        self.columns = 0
         self.widths: list[int] = []
 
     @property
@@ -72,10 +75,10 @@ class Screen:
             return
         # Lines that fit need no wrapping, which would be most of the work.
         for line in lines:
-            line.truncate(options.max_width)
+            line.truncate(options.max_width, overflow="crop" if options.ascii_only else "ellipsis")
             yield from line.render(console)
             yield Segment.line()
-        self.widths = [line.cell_len for line in lines]
+        self.columns, self.widths = options.max_width, [line.cell_len for line in lines]
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[Text]:
         # Another thread may set another snapshot at any time.
@@ -147,5 +150,5 @@ def _fitted(
     if room < 2:
         return [*head[:1], *foot][: max(height, 1)]
     missing = len(body) - room
-    more = f"{signs.cut} {count(missing, 'more line')}: make the window taller to see them"
+    more = f"{signs.cut} {missing} more; make the window taller to see them"
     return [*head, *body[:room], Text(more, "dim"), *foot]
