@@ -17,6 +17,8 @@ import sys
 import termios
 import threading
 import time
+from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pyte
@@ -30,7 +32,7 @@ from icvi.kernels.undefined import COINCIDENT
 from icvi.streams import open_source
 from icvi.watching.history import History
 from icvi.watching.step import Step
-from icvi.watching.terminal import View, view_for
+from icvi.watching.terminal import View, live, view_for
 from icvi.watching.terminal.live import LiveTable
 from icvi.watching.terminal.pace import Pace
 from icvi.watching.terminal.plain import PlainLines
@@ -353,6 +355,7 @@ def test_values_and_changes_are_those_of_the_tracker():
 
 def test_colours_say_what_words_say():
     lines = drawn(screen_of(small(), 8), 80, color_system="standard")
+    assert lines[3].startswith(f"{ESCAPE}[1mindex")
     assert f"{ESCAPE}[32m↑ better{ESCAPE}[0m" in lines[4]
     assert f"{ESCAPE}[31m +4.950e-5 worse {ESCAPE}[0m" in lines[5]
     without = drawn(screen_of(small(), 8), 80, color_system="standard", no_color=True)
@@ -522,7 +525,7 @@ def test_bytes_tell_the_share_until_the_last_are_read(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("x,y,label\n" + "1.5,2.5,0\n" * 300_000)
     stream = small()
-    with open_source(str(path), label="label", rows=100) as source:
+    with open_source(str(path), label="label", rows=8192) as source:
         stream.source = source
         shares = [stream.watched().look(0.0).share for _ in source]
     assert source.length is None
@@ -796,8 +799,27 @@ def test_a_terminal_that_fails_stops_the_loop():
         view.take(stream.step(1))
     with pytest.raises(OSError, match="Input/output error"):
         view.waiting()
+    view.finish("no second error", "failed")
     view.close()
-    assert sys.stderr is not console
+
+
+def test_drawing_goes_on_while_the_history_changes(monkeypatch):
+    monkeypatch.setattr(live, "_PAUSE", 1e-4)
+    (X, labels), console = blobs(6000), terminal()
+    stream = Stream(X, labels, ["CH", "SIL", "XB"], noise_label=3)
+    view = view_for(console)
+    stream.begin(view)
+    for _ in range(1500):
+        view.take(stream.step(4))
+        with view.waiting():
+            pass
+    view.finish()
+    frames = console.file.getvalue().split("sensors.csv")[1:]
+    assert len(frames) >= 2  # the first and the last, and what chance brings between
+    seen = [int(re.search(r"([\d,]+) samples?", frame)[1].replace(",", "")) for frame in frames]
+    assert seen == sorted(seen)
+    assert seen[-1] == 6000
+    assert all(name in frame for frame in frames for name in ("CH", "SIL", "XB"))
 
 
 def test_bars_of_long_computations_keep_quiet_meanwhile():
@@ -979,6 +1001,7 @@ def names_on(lines):
     return [line.split()[0] for line in lines[start : start + 10]]
 
 
+@pytest.mark.slow
 def test_a_terminal_shows_the_table_and_redraws_it_in_place():
     with Session() as session:
         session.until("  0 %   0:00 elapsed")
@@ -1012,6 +1035,7 @@ def test_a_terminal_shows_the_table_and_redraws_it_in_place():
         assert session.process.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_low_terminal_shows_what_fits_and_all_of_it_at_the_end():
     with Session(80, 10) as session:
         for seen in ("1,000", "2,000", "3,000"):
@@ -1026,6 +1050,7 @@ def test_a_low_terminal_shows_what_fits_and_all_of_it_at_the_end():
         assert not session.screen.cursor.hidden
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reflow", [False, True])
 def test_a_terminal_may_be_resized(reflow):
     with Session(80, 40) as session:
@@ -1051,6 +1076,7 @@ def test_a_terminal_may_be_resized(reflow):
         assert not session.screen.cursor.hidden
 
 
+@pytest.mark.slow
 def test_what_is_printed_meanwhile_stands_above_the_table():
     with Session() as session:
         session.tell("feed 3000")
@@ -1064,6 +1090,7 @@ def test_what_is_printed_meanwhile_stands_above_the_table():
         assert session.lines.count("said on the way") == 1
 
 
+@pytest.mark.slow
 def test_what_goes_to_a_file_does_not_come_out_on_the_terminal(tmp_path):
     with open(tmp_path / "out.csv", "wb") as out, Session(80, 24, "stderr", stdout=out) as session:
         session.tell("feed 3000")
@@ -1073,6 +1100,7 @@ def test_what_goes_to_a_file_does_not_come_out_on_the_terminal(tmp_path):
     assert (tmp_path / "out.csv").read_bytes() == b"1,2,3\n"
 
 
+@pytest.mark.slow
 def test_a_run_that_fails_gives_the_terminal_back():
     with Session() as session:
         session.tell("feed 3000")
@@ -1083,6 +1111,7 @@ def test_a_run_that_fails_gives_the_terminal_back():
         assert session.process.returncode == 1
 
 
+@pytest.mark.slow
 def test_a_terminal_without_colours_gets_none():
     with Session(NO_COLOR="1") as session:
         session.tell("feed 3000")
@@ -1092,6 +1121,7 @@ def test_a_terminal_without_colours_gets_none():
         assert colours == {"default"}
 
 
+@pytest.mark.slow
 def test_a_dumb_terminal_gets_lines():
     with Session(TERM="dumb") as session:
         session.tell("feed 1000")
@@ -1104,6 +1134,7 @@ def test_a_dumb_terminal_gets_lines():
         assert names_on(lines) == NAMES
 
 
+@pytest.mark.slow
 def test_a_pipe_gets_no_escape_bytes(tmp_path):
     path = tmp_path / "out.txt"
     with open(path, "wb") as out, Session(stdout=out, FORCE_COLOR="1") as session:
@@ -1115,3 +1146,23 @@ def test_a_pipe_gets_no_escape_bytes(tmp_path):
     assert lines[2].split()[:2] == ["index", "value"]
     assert [line.split()[0] for line in lines[3:]] == NAMES
     assert ESCAPE not in path.read_text()
+
+
+# -- a picture of it -----------------------------------------------------------------------
+
+TOOL = Path(__file__).parents[1] / "tools" / "terminal_picture.py"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TOOL.exists(), reason="tools are not part of a release")
+def test_the_picture_is_complete_in_itself(tmp_path):
+    path = tmp_path / "table.svg"
+    subprocess.run([sys.executable, str(TOOL), str(path), "--width", "100"], check=True)
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"https?://[^\s\"')]+", text) == ["http://www.w3.org/2000/svg"]
+    assert "@font-face" not in text
+    assert "url(" not in text.replace("url(#", "")
+    root = ElementTree.fromstring(text)
+    shown = "".join(root.itertext()).replace("\xa0", " ")
+    assert "8,400 samples   5 clusters" in shown
+    assert "Conn" in shown

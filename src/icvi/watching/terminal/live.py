@@ -81,6 +81,9 @@ class LiveTable(View):
             return
         screen, drawing = self._screen, self._drawing
         drawing.pause()
+        if drawing.told:
+            self.close()
+            return
         drawing.check()
         seconds, before = screen.elapsed, self._watched.before
         screen.snapshot = self._watched.last_look(self._clock())
@@ -94,11 +97,8 @@ class LiveTable(View):
             return
         drawing, self._drawing = self._drawing, None
         drawing.pause()
-        if drawing.failure is None:
+        with suppress(OSError) if drawing.told else nullcontext():
             drawing.end()
-        else:
-            with suppress(OSError):  # it has been said that the terminal is gone
-                drawing.end()
 
     def _work(self) -> None:
         self._screen.waits = None
@@ -121,8 +121,8 @@ class _Drawing:
 
     Attributes
     ----------
-    failure : BaseException or None
-        Why the thread gave up.
+    told : bool
+        Whether it has been said that the terminal is gone.
     """
 
     def __init__(self, console: Console, screen: Screen) -> None:
@@ -140,7 +140,8 @@ class _Drawing:
         self._thread = threading.Thread(target=self._run, name="icvi-table", daemon=True)
         self._drawn: tuple[object, ...] = ()
         self._silenced = False
-        self.failure: BaseException | None = None
+        self._failure: BaseException | None = None
+        self.told = False
 
     def begin(self) -> None:
         """Draw, and go on drawing."""
@@ -151,8 +152,9 @@ class _Drawing:
 
     def check(self) -> None:
         """Raise what the thread ran into."""
-        if self.failure is not None:
-            raise self.failure
+        if self._failure is not None:
+            self.told = True
+            raise self._failure
 
     def pause(self) -> None:
         """Stop the thread."""
@@ -175,7 +177,7 @@ class _Drawing:
             while not self._stopped.wait(_PAUSE):
                 self._redraw()
         except BaseException as error:  # the loop's thread is told
-            self.failure = error
+            self._failure = error
 
     def _redraw(self) -> None:
         screen = self._screen

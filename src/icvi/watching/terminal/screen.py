@@ -76,7 +76,7 @@ class Screen:
         # Lines that fit need no wrapping, which would be most of the work.
         for line in lines:
             line.truncate(options.max_width, overflow="crop" if options.ascii_only else "ellipsis")
-            yield from line.render(console)
+            yield from Segment.apply_style(line.render(console), console.get_style(line.style))
             yield Segment.line()
         self.columns, self.widths = options.max_width, [line.cell_len for line in lines]
 
