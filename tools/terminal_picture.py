@@ -72,7 +72,7 @@ def as_svg(screen: Screen, width: int) -> str:
         force_terminal=True,
         color_system="truecolor",
     )
-    console.print(screen)
+    console.print(screen, "")  # the last line of a picture is cut at its bottom
     svg = console.export_svg(title="icvi watch", theme=MONOKAI, unique_id="icvi")
     svg = re.sub(r"@font-face\s*\{.*?\}", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<!--.*?-->", "", svg)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, nullcontext, suppress
 
 from rich.console import Console
 from rich.control import Control
@@ -21,7 +21,7 @@ from icvi.watching.terminal.snapshot import Watched
 from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.view import Clock, Outcome, View
 
-_PAUSE = 0.125  # seconds between redraws, at least
+_PAUSE = 0.2  # seconds between redraws, at least
 
 
 class LiveTable(View):
@@ -50,7 +50,7 @@ class LiveTable(View):
         """Draw the table for the first time."""
         self._watched = Watched(title, source, tracker, history)
         self._screen = Screen(self._watched.look(self._clock()), self._clock)
-        self._drawing = _Drawing(self._console, self._screen, self._clock)
+        self._drawing = _Drawing(self._console, self._screen)
         self._drawing.begin()
 
     def take(self, step: Step) -> None:
@@ -63,15 +63,17 @@ class LiveTable(View):
             self._drawing.check()
             self._look(self._watched)
 
-    def waiting(self) -> None:
+    def waiting(self) -> AbstractContextManager[object]:
         """Show all there is: nothing may follow for long."""
         if self._watched is None or self._drawing is None:
-            return
+            return nullcontext()
         self._drawing.check()
         if not self._fresh:
             self._look(self._watched)
-        if self._screen.waits is None:
-            self._screen.waits = self._clock()
+        self._screen.waits = self._clock()
+        until_then = ExitStack()
+        until_then.callback(self._work)
+        return until_then
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Let the last table stay."""
@@ -79,6 +81,9 @@ class LiveTable(View):
             return
         screen, drawing = self._screen, self._drawing
         drawing.pause()
+        if drawing.told:
+            self.close()
+            return
         drawing.check()
         seconds, before = screen.elapsed, self._watched.before
         screen.snapshot = self._watched.last_look(self._clock())
@@ -92,11 +97,11 @@ class LiveTable(View):
             return
         drawing, self._drawing = self._drawing, None
         drawing.pause()
-        if drawing.failure is None:
+        with suppress(OSError) if drawing.told else nullcontext():
             drawing.end()
-        else:
-            with suppress(OSError):  # it has been said that the terminal is gone
-                drawing.end()
+
+    def _work(self) -> None:
+        self._screen.waits = None
 
     def _look(self, watched: Watched) -> None:
         now = self._clock()
@@ -107,14 +112,21 @@ class LiveTable(View):
 class _Drawing:
     """A screen kept up to date on a console, by a thread.
 
+    Parameters
+    ----------
+    console : Console
+        A terminal.
+    screen : Screen
+        What to draw.
+
     Attributes
     ----------
-    failure : Exception or None
-        Why the thread gave up.
+    told : bool
+        Whether it has been said that the terminal is gone.
     """
 
-    def __init__(self, console: Console, screen: Screen, clock: Clock) -> None:
-        self._console, self._screen, self._clock = console, screen, clock
+    def __init__(self, console: Console, screen: Screen) -> None:
+        self._console, self._screen = console, screen
         # What goes to a file must not come out on the terminal.
         self._live = Live(
             screen,
@@ -127,9 +139,9 @@ class _Drawing:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="icvi-table", daemon=True)
         self._drawn: tuple[object, ...] = ()
-        self._columns = console.width
         self._silenced = False
-        self.failure: Exception | None = None
+        self._failure: BaseException | None = None
+        self.told = False
 
     def begin(self) -> None:
         """Draw, and go on drawing."""
@@ -140,8 +152,9 @@ class _Drawing:
 
     def check(self) -> None:
         """Raise what the thread ran into."""
-        if self.failure is not None:
-            raise self.failure
+        if self._failure is not None:
+            self.told = True
+            raise self._failure
 
     def pause(self) -> None:
         """Stop the thread."""
@@ -163,12 +176,12 @@ class _Drawing:
         try:
             while not self._stopped.wait(_PAUSE):
                 self._redraw()
-        except Exception as error:
-            self.failure = error
+        except BaseException as error:  # the loop's thread is told
+            self._failure = error
 
     def _redraw(self) -> None:
         screen = self._screen
-        shown = (screen.snapshot, screen.waits, self._console.size, int(screen.elapsed))
+        shown = (screen.snapshot, screen.waits is None, self._console.size, int(screen.elapsed))
         if shown != self._drawn:
             self._make_room()
             self._live.refresh()
@@ -176,9 +189,8 @@ class _Drawing:
 
     def _make_room(self) -> None:
         """Erase what is left of lines that a narrower terminal has wrapped."""
-        columns, before = self._console.width, self._columns
-        self._columns = columns
-        if columns >= before:
+        columns = self._console.width
+        if columns >= self._screen.columns:
             return
         wrapped = sum(max(width - 1, 0) // columns for width in self._screen.widths)
         up = ((ControlType.ERASE_IN_LINE, 2), (ControlType.CURSOR_UP, 1)) * wrapped

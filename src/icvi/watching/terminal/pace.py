@@ -15,9 +15,9 @@ class Pace:
     --------
     >>> pace = Pace()
     >>> for second in range(5):
-    ...     pace.mark(float(second), 1000 * second, second / 10)
+    ...     pace.mark(float(second), 1000 * second, second / 8)
     >>> pace.rate, pace.left
-    (1000.0, 6.0)
+    (1000.0, 4.0)
     """
 
     def __init__(self) -> None:

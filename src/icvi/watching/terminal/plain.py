@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO
 
 from icvi.streams import Source
@@ -56,10 +57,11 @@ class PlainLines(View):
         self._fresh = False
         self._write_if_due()
 
-    def waiting(self) -> None:
+    def waiting(self) -> AbstractContextManager[object]:
         """Write a line if there is something new and the last one is old."""
         if not self._fresh:
             self._write_if_due()
+        return nullcontext()
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Write the table."""

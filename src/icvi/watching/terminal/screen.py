@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.progress_bar import ProgressBar
+from rich.segment import Segment
 from rich.text import Text
 
 from icvi.watching.terminal.rows import rows_of
@@ -46,6 +47,8 @@ class Screen:
         Since when there has been nothing new.
     end : End or None
         How the run ended; then nothing is cut that is too large for the terminal.
+    columns : int
+        Of the terminal that it was last drawn for.
     widths : list of int
         Columns of each line, as last drawn.
     """
@@ -55,6 +58,7 @@ class Screen:
         self.snapshot = snapshot
         self.waits: float | None = None
         self.end: End | None = None
+        self.columns = 0
         self.widths: list[int] = []
 
     @property
@@ -66,10 +70,15 @@ class Screen:
         lines = self._lines(console, options)
         for line in lines:
             line.rstrip()
-            if self.end is None:
-                line.truncate(options.max_width)
-        self.widths = [line.cell_len for line in lines]
-        yield Text("\n", no_wrap=self.end is None).join(lines)
+        if self.end is not None:
+            yield Text("\n").join(lines)
+            return
+        # Lines that fit need no wrapping, which would be most of the work.
+        for line in lines:
+            line.truncate(options.max_width, overflow="crop" if options.ascii_only else "ellipsis")
+            yield from Segment.apply_style(line.render(console), console.get_style(line.style))
+            yield Segment.line()
+        self.columns, self.widths = options.max_width, [line.cell_len for line in lines]
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[Text]:
         # Another thread may set another snapshot at any time.
@@ -111,7 +120,8 @@ class Screen:
 
     def _progress(self, snapshot: Snapshot) -> list[str]:
         share = "" if snapshot.share is None else percent(snapshot.share).rjust(5)
-        if self.waits is not None and self._clock() - self.waits >= _PATIENCE:
+        waits = self.waits  # another thread may set it
+        if waits is not None and self._clock() - waits >= _PATIENCE:
             return [share, "waiting for more", f"{clock_time(self.elapsed)} elapsed"]
         rate = "" if snapshot.rate is None else f"{per_second(snapshot.rate)} samples/s"
         if snapshot.left is None:
@@ -140,5 +150,5 @@ def _fitted(
     if room < 2:
         return [*head[:1], *foot][: max(height, 1)]
     missing = len(body) - room
-    more = f"{signs.cut} {count(missing, 'more line')}: make the window taller to see them"
+    more = f"{signs.cut} {missing} more; make the window taller to see them"
     return [*head, *body[:room], Text(more, "dim"), *foot]

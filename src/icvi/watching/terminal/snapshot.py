@@ -127,8 +127,9 @@ class Watched:
         source = self._source
         if source.length:
             return min((self._history.seen + source.skipped) / source.length, 1.0)
-        if source.size and source.done is not None:
-            return min(source.done / source.size, 1.0)
+        # The last bytes may have been read long before their rows are dealt with.
+        if source.size and source.done is not None and source.done < source.size:
+            return source.done / source.size
         return None
 
     def _founded(self) -> str | None:

@@ -40,7 +40,8 @@ class Layout:
         """The layout of a table of these indices that is so wide."""
         narrow = width < NARROW
         gap = 1 if narrow else 2
-        name = min(max(map(cell_len, [*names, "index"])), 10 if narrow else width // 6)
+        most = min(10, max(width - gap - _VALUE, 1)) if narrow else width // 6
+        name = min(max(map(cell_len, [*names, "index"])), most)
         left = width - name - gap - _VALUE
         widths = {}
         # Where there is no room for all, the last ones are left out.
@@ -61,7 +62,7 @@ class Layout:
 
 
 def table(rows: Sequence[Row], width: int, signs: Signs, ascii_only: bool) -> list[Text]:
-    """The heading, and a line per row; none is wider than `width`.
+    """The heading, and a line per row; columns that do not fit are left out.
 
     Parameters
     ----------
@@ -78,15 +79,12 @@ def table(rows: Sequence[Row], width: int, signs: Signs, ascii_only: bool) -> li
     layout = Layout.of(names, width)
     lines = [_heading(layout)]
     lines += [_line(row, name, layout, signs) for row, name in zip(rows, names)]
-    for line in lines:
-        line.rstrip()
-        line.truncate(width)
     return lines
 
 
 def _heading(layout: Layout) -> Text:
     cells = [
-        ("index".ljust(layout.name), layout.name),
+        (shortened("index", layout.name, "").ljust(layout.name), layout.name),
         (("better" if layout.better > 4 else "best").ljust(layout.better), layout.better),
         ("value".rjust(_VALUE), _VALUE),
         ("now".ljust(layout.going), layout.going),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -10,6 +12,7 @@ from icvi.indices.index import Direction
 _SHARE = 32  # so small a part of the curve is now
 _FEWEST = 8  # but not fewer values
 _LEVEL = 0.01  # of the whole range of the curve
+_SURE = 2.0  # standard errors
 _ROUNDING = 1e-12  # differences below this are no differences
 
 
@@ -29,10 +32,11 @@ def trend(curve: NDArray[np.float64]) -> int:
         return int(stretch[-1] > stretch[0]) - int(stretch[-1] < stretch[0])
     finite = curve[np.isfinite(curve)]
     scale = np.abs(finite).max() or 1.0
-    half = len(stretch) // 2
-    # Halves are compared, not ends: one odd sample is no trend.
-    change = float((stretch[half:] / scale).mean() - (stretch[:half] / scale).mean())
-    level = max(_LEVEL * float(np.ptp(finite / scale)), _ROUNDING)
+    first, second = np.array_split(stretch / scale, 2)
+    change = float(second.mean() - first.mean())
+    # What the halves differ by anyway, because the curve is rough, is no trend.
+    rough = _SURE * math.sqrt(first.var() / len(first) + second.var() / len(second))
+    level = max(_LEVEL * float(np.ptp(finite / scale)), rough, _ROUNDING)
     return 0 if abs(change) <= level else int(np.sign(change))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import IO, Literal
 
 from rich.console import Console
@@ -22,9 +23,9 @@ Clock = Callable[[], float]
 class View:
     """Shows nothing. `view_for` gives one that suits a terminal or a file.
 
-    The loop calls `begin` once, `take` after each step, `waiting` before it waits for its source,
-    `finish` at the end, and `close` whatever happened. All of them may be called although `begin`
-    was not: then they do nothing.
+    The loop calls `begin` once, `take` after each step, `finish` at the end, and `close` whatever
+    happened; it waits for its source within ``with view.waiting()``. All of them may be called
+    although `begin` was not: then they do nothing.
     """
 
     def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
@@ -45,8 +46,9 @@ class View:
     def take(self, step: Step) -> None:
         """A step was made; costs a look at the clock, most of the time."""
 
-    def waiting(self) -> None:
-        """The source has nothing more for now."""
+    def waiting(self) -> AbstractContextManager[object]:
+        """The loop waits for its source: until this context is left, or the next step is taken."""
+        return nullcontext()
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Leave the final table behind.
