@@ -41,7 +41,7 @@ def child(arguments):
     except SystemExit as stop:
         code = stop.code or 0
     except BaseException as error:
-        print(repr(error), file=sys.stderr)
+        sys.stderr.write(f"{error!r}\n")
     finally:
         sys.stderr.flush()
         os._exit(code)
@@ -90,7 +90,8 @@ def main():
             for path in sorted(place.iterdir())
             if path.is_file()
         }
-        print(json.dumps({"code": code, "kills": kills, "files": files}), flush=True)
+        sys.stdout.write(json.dumps({"code": code, "kills": kills, "files": files}) + "\n")
+        sys.stdout.flush()
 
 
 main()

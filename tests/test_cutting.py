@@ -52,9 +52,8 @@ def test_pieces_have_the_sizes_wished_for_and_hold_all_samples(n, rows, size, fi
 )
 def test_any_piece_can_be_gone_on_from(n, rows, other_rows, size, stop_after):
     whole = list(cut(batches(n, rows), lambda seen: size))
-    for number, piece in enumerate(whole):
-        if number == stop_after or number == len(whole) - 1:
-            break
+    number = min(stop_after, len(whole) - 1)
+    piece = whole[number]
     rest = batches(n, other_rows, piece.position)
     again = list(cut(rest, lambda seen: size, start=piece.stop, position=piece.position))
     assert [p.X.tolist() for p in again] == [p.X.tolist() for p in whole[number + 1 :]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -230,4 +230,12 @@ def _clusterer(given: dict[str, Any]) -> Any:
 
     if given["bounds"] and name in ("art", "smart"):
         art["bounds"] = given["bounds"]
+        if not _tracks_prototypes(given["indices"]):
+            given["bounds"] = None  # for the clusterer alone
     return named_clusterer(name, {**art, **params})
+
+
+def _tracks_prototypes(indices: Sequence[str]) -> bool:
+    from icvi.indices import select
+
+    return any(index.on == "prototypes" for index in select(list(indices)))

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.console import Console
 
-from icvi.watching.labellers import save_model
+from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
@@ -52,6 +52,8 @@ class FailedError(RuntimeError):
 
 def run(job: Job, messages: Console) -> int:
     """Watch to the end; the exit code."""
+    if job.model is not None:
+        check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
     view = view_for(None if job.quiet else shown)
     with Stopping() as stopping, contextlib.closing(view):
@@ -78,8 +80,7 @@ def run(job: Job, messages: Console) -> int:
 
 @contextlib.contextmanager
 def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
-    view.waiting()
-    with stopping.waiting():
+    with view.waiting(), stopping.waiting():
         yield
 
 
@@ -105,9 +106,10 @@ def _tell(watched: Watch, job: Job, messages: Console, interrupted: bool) -> Non
         lines.append(f"{skipped:,} {rows} could not be used and were left out:")
         lines += [f"  {reason}" for reason in reasons]
     lines += watched.remarks
-    files = {"trace": job.options.get("trace"), "report": job.options.get("report")}
-    files["model"] = job.model
-    lines += [f"{name}: {file}" for name, file in files.items() if file not in (None, "-")]
+    if not job.quiet:
+        files = {"trace": job.options.get("trace"), "report": job.options.get("report")}
+        files["model"] = job.model
+        lines += [f"{name}: {file}" for name, file in files.items() if file not in (None, "-")]
     for line in lines:
         messages.print(line, highlight=False, markup=False, soft_wrap=True)
 

@@ -94,7 +94,7 @@ class Loop:
         elif self._checkpoint is not None:
             for output in self.outputs.values():
                 output.check_new()
-            # From here on the files are ours: killed before the first checkpoint, a run leaves some.
+            # From here on the files are ours: killed before the next line, they could be there.
             self._checkpoint.write(({}, {}))
         for output in self.outputs.values():
             output.begin(again)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
+from icvi.kernels.usable import first_outside
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns, checked_names
 from icvi.watching.labellers.labeller import Labelled, Labeller
+
+_COUNTS = struct.Struct("<qq")
 
 
 class ArtLabels(Labeller):
@@ -41,6 +45,7 @@ class ArtLabels(Labeller):
     ) -> None:
         self.name, self.model, self.learns = type(model).__name__, model, learn
         self._batch = batch
+        self._seen = self._outside = 0  # samples learnt, and those that were clipped
         self._columns = tuple(columns)
         if not isinstance(model, (FuzzyART, FuzzySMART)):
             raise TypeError(
@@ -65,10 +70,39 @@ class ArtLabels(Labeller):
         with checked_names() if named else nullcontext():
             if self.learns:
                 self.model.partial_fit(batch.X)
+                self._look_outside(batch)
                 return Labelled(self.model.labels_, getattr(self.model, "winners_", None))
             if isinstance(self.model, FuzzySMART):
                 return Labelled(*self.model.predict(batch.X, return_winners=True))
             return Labelled(self.model.predict(batch.X))
+
+    @property
+    def remarks(self) -> list[str]:
+        """How many samples lay outside the bounds that the first ones gave."""
+        if not self._outside:
+            return []
+        return [
+            f"{self._outside:,} of {self._seen:,} samples lay outside the bounds that the first "
+            f"{self._batch:,} gave, and were taken as on the border; give bounds=(low, high) "
+            f"(--bounds LOW HIGH), or let more samples give them (--batch)"
+        ]
+
+    def keep(self) -> bytes:
+        """The model, and what is to be remarked."""
+        return _COUNTS.pack(self._seen, self._outside) + super().keep()
+
+    def resume(self, kept: bytes) -> None:
+        """Go on where `keep` was called."""
+        super().resume(kept[_COUNTS.size :])
+        self._seen, self._outside = _COUNTS.unpack(kept[: _COUNTS.size])
+
+    def _look_outside(self, batch: Batch) -> None:
+        self._seen += len(batch)
+        if self.model.bounds is None:
+            low, high = bounds = self.model._scaling.bounds
+            if first_outside(batch.X, bounds) >= 0:
+                inside = ((low <= batch.X) & (batch.X <= high)).all(axis=1)
+                self._outside += len(batch) - int(inside.sum())
 
     @property
     def _fitted(self) -> bool:

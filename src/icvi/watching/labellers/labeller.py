@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 from icvi.inputs import as_label_array
 from icvi.labels import Labels, plain
 from icvi.streams.batch import Batch
+from icvi.watching.labellers.feature_names import check_columns
 
 #: The label of a sample that a clusterer puts into no cluster, or into none yet.
 NO_CLUSTER = -1
@@ -78,6 +80,21 @@ class Labeller(ABC):
         bounds learns from gives it its bounds.
         """
         return None
+
+    @property
+    def remarks(self) -> list[str]:
+        """What should be known about the labels given so far."""
+        if not self.renumbers:
+            return []
+        return [
+            f"{self.name} numbers its clusters anew as it goes: label 3 now and label 3 earlier "
+            f"need not be the same cluster; a window shows the last samples only"
+        ]
+
+    def expect(self, columns: Sequence[str]) -> None:
+        """Be told the features of the stream before it labels; refuse those of another."""
+        check_columns(self.model, columns, self.name)
+        self._columns = tuple(columns)
 
     @abstractmethod
     def label(self, batch: Batch) -> Labelled:
