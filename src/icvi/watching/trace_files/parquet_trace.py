@@ -149,9 +149,10 @@ class ParquetTrace(TraceFile):
 
     def _leave(self, remove: bool) -> None:
         """Close the journal, and remove it if nobody needs it and it has no folder of its own."""
-        if remove and not self._stays and self._file.is_open:
-            os.unlink(self.journal)
+        remove = remove and self._file.is_open and not self._stays
         self._file.close()
+        if remove:
+            os.unlink(self.journal)
 
     def _check_open(self) -> None:
         if not self._file.is_open:

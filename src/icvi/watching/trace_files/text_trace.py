@@ -97,9 +97,9 @@ def time_texts(times: NDArray[Any]) -> list[str | None]:
     return [None if text == "NaT" else text.rstrip("0").rstrip(".") for text in texts]
 
 
-def numbers(column: NDArray[Any], infinities: Mapping[float, Any]) -> list[Any]:
-    """Numbers, with something else for the infinite ones, which JSON does not have."""
-    values: list[Any] = column.tolist()
-    for place in np.flatnonzero(np.isinf(column)).tolist():
-        values[place] = infinities[values[place]]
+def numbers(columns: NDArray[np.float64], infinities: Mapping[float, Any]) -> list[list[Any]]:
+    """Columns of numbers, with something else for the infinite ones, which JSON does not have."""
+    values: list[list[Any]] = columns.tolist()
+    for column, place in np.argwhere(np.isinf(columns)).tolist():
+        values[column][place] = infinities[values[column][place]]
     return values
