@@ -1026,6 +1026,7 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
         (b"", "holds no readings"),
         (b"sample,label\n" * 10, "is not a journal of a trace"),
         (left_over(tmp_path / "a.parquet").read_bytes()[:700], "holds no readings"),
+        (pa.schema([("x", pa.int64())]).serialize(), "not a journal of a trace: it has columns"),
     ):
         (tmp_path / "x.arrows").write_bytes(content)
         with pytest.raises(ValueError, match=message):

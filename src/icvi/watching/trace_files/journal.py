@@ -27,6 +27,8 @@ from icvi.watching.trace_files.trace_file import TimeKind
 #: Rows of a row group, whatever the batches were: equal readings are to be equal files.
 ROW_GROUP = 65_536
 
+_TEXT = "label as text"
+
 
 def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     """The columns of a journal."""
@@ -34,7 +36,7 @@ def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     fields = [("sample", pa.int64())]
     if time is not None:
         fields.append(("time", pa.float64() if time == "seconds" else pa.timestamp("ns")))
-    fields += [("label", pa.int64()), ("label as text", pa.string()), ("k", pa.int64())]
+    fields += [("label", pa.int64()), (_TEXT, pa.string()), ("k", pa.int64())]
     return pa.schema(fields + [(name, pa.float64()) for name in names])
 
 
@@ -71,6 +73,8 @@ def survey(path: str, length: int) -> Contents:
     texts = False
     with _reading(path, length) as reader:
         schema, text = reader.schema, _text_place(reader.schema)
+        if schema.names[0] != "sample" or schema.names[text : text + 2] != [_TEXT, "k"]:
+            raise ValueError(f"{path} is not a journal of a trace: it has columns {schema.names}")
         try:
             for batch in reader:
                 samples = batch.column(0).to_numpy()
@@ -80,8 +84,11 @@ def survey(path: str, length: int) -> Contents:
                 sample = int(samples[-1]) if batch.num_rows else sample
                 batches, rows = batches + 1, rows + batch.num_rows
                 texts = texts or batch.column(text).null_count < batch.num_rows
-        except (pa.ArrowInvalid, OSError):
+        except pa.ArrowInvalid:
             pass
+        except OSError as error:
+            if error.errno is not None:  # otherwise the file ends within a batch
+                raise
     return Contents(schema, batches, rows, texts)
 
 

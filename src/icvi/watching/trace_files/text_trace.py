@@ -12,7 +12,7 @@ from icvi.watching.step import Kept, Step
 from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing
 from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.standard_output import StandardOutput
-from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, no_arrays
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
 
 #: Rows that are made text at once: a large step is not in memory as a whole.
 _PIECE = 8192
@@ -58,7 +58,7 @@ class TextTrace(TraceFile):
         if isinstance(self._file, StandardOutput):
             raise ValueError(_GONE)
         facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, no_arrays()
+        return facts, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the file back to where it ended then, and go on."""
