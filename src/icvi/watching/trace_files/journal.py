@@ -69,8 +69,8 @@ class Contents:
 def survey(path: str, length: int) -> Contents:
     """What the first bytes of a journal hold: all batches up to one that is not whole."""
     pa = load("pyarrow", "stream")
-    batches = rows = sample = 0
-    texts = False
+    batches = rows = 0
+    sample, texts = np.int64(0), False
     with _reading(path, length) as reader:
         schema, text = reader.schema, _text_place(reader.schema)
         if schema.names[0] != "sample" or schema.names[text : text + 2] != [_TEXT, "k"]:
@@ -79,9 +79,9 @@ def survey(path: str, length: int) -> Contents:
             for batch in reader:
                 samples = batch.column(0).to_numpy()
                 # After a power cut, a file may have zeros where the last batches should be.
-                if batch.num_rows and (samples[0] <= sample or (np.diff(samples) <= 0).any()):
+                if (np.diff(samples, prepend=sample) <= 0).any():
                     break
-                sample = int(samples[-1]) if batch.num_rows else sample
+                sample = samples[-1]
                 batches, rows = batches + 1, rows + batch.num_rows
                 texts = texts or batch.column(text).null_count < batch.num_rows
         except pa.ArrowInvalid:
@@ -196,6 +196,7 @@ def _parquet_schema(contents: Contents) -> Any:
 def _table(batches: list[Any], contents: Contents) -> Any:
     """A part of a journal as it is in the Parquet file, each column in one piece."""
     pa, compute = load("pyarrow", "stream"), load("pyarrow.compute", "stream")
+    # In one piece: where a page of the file ends depends on the pieces that are written.
     table = pa.Table.from_batches(batches, contents.schema).combine_chunks()
     text, columns = _text_place(contents.schema), table.columns
     if contents.texts:

@@ -148,10 +148,10 @@ class ParquetTrace(TraceFile):
     # -- inside ----------------------------------------------------------------------------
 
     def _leave(self, remove: bool) -> None:
-        """Close the journal, and remove it if nobody needs it and it has no folder of its own."""
-        remove = remove and self._file.is_open and not self._stays
+        """Close the journal, and remove it if nobody needs it."""
+        was_open = self._file.is_open
         self._file.close()
-        if remove:
+        if remove and was_open:
             os.unlink(self.journal)
 
     def _check_open(self) -> None:
