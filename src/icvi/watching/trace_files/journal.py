@@ -27,6 +27,8 @@ from icvi.watching.trace_files.trace_file import TimeKind
 #: Rows of a row group, whatever the batches were: equal readings are to be equal files.
 ROW_GROUP = 65_536
 
+_TEXT = "label as text"
+
 
 def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     """The columns of a journal."""
@@ -34,7 +36,7 @@ def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     fields = [("sample", pa.int64())]
     if time is not None:
         fields.append(("time", pa.float64() if time == "seconds" else pa.timestamp("ns")))
-    fields += [("label", pa.int64()), ("label as text", pa.string()), ("k", pa.int64())]
+    fields += [("label", pa.int64()), (_TEXT, pa.string()), ("k", pa.int64())]
     return pa.schema(fields + [(name, pa.float64()) for name in names])
 
 
@@ -67,21 +69,26 @@ class Contents:
 def survey(path: str, length: int) -> Contents:
     """What the first bytes of a journal hold: all batches up to one that is not whole."""
     pa = load("pyarrow", "stream")
-    batches = rows = sample = 0
-    texts = False
+    batches = rows = 0
+    sample, texts = np.int64(0), False
     with _reading(path, length) as reader:
         schema, text = reader.schema, _text_place(reader.schema)
+        if schema.names[0] != "sample" or schema.names[text : text + 2] != [_TEXT, "k"]:
+            raise ValueError(f"{path} is not a journal of a trace: it has columns {schema.names}")
         try:
             for batch in reader:
                 samples = batch.column(0).to_numpy()
                 # After a power cut, a file may have zeros where the last batches should be.
-                if batch.num_rows and (samples[0] <= sample or (np.diff(samples) <= 0).any()):
+                if (np.diff(samples, prepend=sample) <= 0).any():
                     break
-                sample = int(samples[-1]) if batch.num_rows else sample
+                sample = samples[-1]
                 batches, rows = batches + 1, rows + batch.num_rows
                 texts = texts or batch.column(text).null_count < batch.num_rows
-        except (pa.ArrowInvalid, OSError):
+        except pa.ArrowInvalid:
             pass
+        except OSError as error:
+            if error.errno is not None:  # otherwise the file ends within a batch
+                raise
     return Contents(schema, batches, rows, texts)
 
 
@@ -99,9 +106,15 @@ def write_parquet(path: str, journal: str, length: int, contents: Contents) -> N
 def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
     """Write a Parquet file with one row group per table."""
     parquet = load("pyarrow.parquet", "stream")
+    # Readings are hardly compressible; what is regular is small by its encoding already.
+    steady = [f.name for f in schema if f.name == "sample" or str(f.type) == "timestamp[ns]"]
     with _replacing(Path(os.path.realpath(path))) as file:
         writer = parquet.ParquetWriter(
-            file, schema, compression="snappy", use_dictionary=["label", "k"]
+            file,
+            schema,
+            compression="none",
+            use_dictionary=["label", "k"],
+            column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
         )
         try:
             for table in tables:
@@ -183,6 +196,7 @@ def _parquet_schema(contents: Contents) -> Any:
 def _table(batches: list[Any], contents: Contents) -> Any:
     """A part of a journal as it is in the Parquet file, each column in one piece."""
     pa, compute = load("pyarrow", "stream"), load("pyarrow.compute", "stream")
+    # In one piece: where a page of the file ends depends on the pieces that are written.
     table = pa.Table.from_batches(batches, contents.schema).combine_chunks()
     text, columns = _text_place(contents.schema), table.columns
     if contents.texts:

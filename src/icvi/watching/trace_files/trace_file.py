@@ -7,8 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files.rows import Rows, rows_of
 
@@ -102,11 +100,6 @@ class TraceFile(Output):
                     f"{self.path} was begun with {before} and is to go on with {now}; give the "
                     "same, or begin anew with overwrite=True"
                 )
-
-
-def no_arrays() -> dict[str, NDArray[Any]]:
-    """A trace file remembers nothing that would be an array."""
-    return {}
 
 
 def _listed(names: Sequence[str]) -> str:
