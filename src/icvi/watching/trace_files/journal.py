@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.container import _replacing
 from icvi.streams.extras import load
@@ -48,12 +49,25 @@ def as_batch(rows: Rows, schema: Any) -> Any:
         texts = [label if isinstance(label, str) else None for label in rows.label]
         label, text = pa.array(whole, pa.int64()), pa.array(texts, pa.string())
     else:
-        label, text = pa.array(rows.label), pa.nulls(len(rows), pa.string())
-    time = [] if rows.time is None else [pa.array(rows.time, from_pandas=True)]
-    # from_pandas: nan is null.
-    values = [pa.array(column, from_pandas=True) for column in rows.values]
-    columns = [pa.array(rows.sample), *time, label, text, pa.array(rows.k), *values]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+        label, text = _as_array(rows.label, pa.int64()), pa.nulls(len(rows), pa.string())
+    time = [] if rows.time is None else [_as_array(rows.time, schema.field("time").type)]
+    values = [_as_array(column, pa.float64()) for column in rows.values]
+    sample, k = (_as_array(column, pa.int64()) for column in (rows.sample, rows.k))
+    return pa.RecordBatch.from_arrays([sample, *time, label, text, k, *values], schema=schema)
+
+
+def _as_array(column: NDArray[Any], type: Any) -> Any:
+    """A column as it is in memory; nan is null.
+
+    pyarrow.array would do, but it imports pandas, which takes longer than many a stream.
+    """
+    pa = load("pyarrow", "stream")
+    column, missing, valid = np.ascontiguousarray(column), None, None
+    if column.dtype.kind in "fM":
+        missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
+    if missing is not None and missing.any():
+        valid = pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(type, len(column), [valid, pa.py_buffer(column.view(np.uint8))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +91,7 @@ def survey(path: str, length: int) -> Contents:
             raise ValueError(f"{path} is not a journal of a trace: it has columns {schema.names}")
         try:
             for batch in reader:
-                samples = batch.column(0).to_numpy()
+                samples = np.frombuffer(batch.column(0).buffers()[1], np.int64, batch.num_rows)
                 # After a power cut, a file may have zeros where the last batches should be.
                 if (np.diff(samples, prepend=sample) <= 0).any():
                     break
