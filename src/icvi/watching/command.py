@@ -175,8 +175,8 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
     text = f"the stream ended with {samples}" if ended else f"stopped after {samples}"
     if not watched.seen:
         text = _NOTHING_YET
-    elif trace not in (None, "-"):
-        text += f"; {trace} holds {watched.written:,} readings"
+    elif watched.held and trace != "-":
+        text += f"; {trace} holds {watched.held:,} readings"
     return text if ended else text + _to_go_on(watched, job)
 
 
