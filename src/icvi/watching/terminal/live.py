@@ -11,7 +11,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from icvi.progress import _SHOWN as BAR_SHOWN
+from icvi.progress import SHOWN as BAR_SHOWN
 from icvi.streams import Source
 from icvi.tracker import Tracker
 from icvi.watching.history import History
