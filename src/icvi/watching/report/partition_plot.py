@@ -1,0 +1,191 @@
+"""The partition in a plane: some samples, and the centroids of all clusters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    BoxZoomTool,
+    ColumnDataSource,
+    DataRange1d,
+    HoverTool,
+    NumeralTickFormatter,
+    PanTool,
+    ResetTool,
+    WheelZoomTool,
+)
+from bokeh.plotting import figure
+from numpy.typing import NDArray
+
+from icvi.watching.report.clusters import Clusters
+from icvi.watching.report.figure import INK, plain_text
+from icvi.watching.report.projection import Plane, project
+from icvi.watching.report.seen import Seen
+from icvi.watching.report.texts import count, number, shortened
+
+_HEIGHT = 560
+_ROOM = {"wide": (900, 480), "narrow": (300, 480)}  # pixels that names have
+_LETTER, _ROW = 7.0, 20.0  # pixels of a name
+_FLAT = 12.0  # planes that are longer than that are stretched
+
+
+def of_partition(seen: Seen, clusters: Clusters) -> Any:
+    """The picture; None where there is nothing to show."""
+    if not len(seen.glimpse):
+        return None
+    plane = project(
+        seen.glimpse.X, seen.glimpse.numbers, seen.tracker.centers, seen.about.feature
+    )
+    plot = figure(
+        name="partition",
+        height=_HEIGHT,
+        sizing_mode="stretch_width",
+        x_range=DataRange1d(range_padding=0.06),
+        y_range=DataRange1d(range_padding=0.06),
+        match_aspect=_fair(plane),
+        tools=[],
+        toolbar_location="above",
+    )
+    plot.toolbar.logo = None
+    plot.xaxis.axis_label, plot.yaxis.axis_label = plain_text(plane.across), plain_text(plane.up)
+    if plane.over_time:
+        plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    samples = _samples(plot, seen, plane)
+    centers = _centers(plot, clusters, plane)
+    zoom = BoxZoomTool(dimensions="both", match_aspect=_fair(plane))
+    plot.add_tools(
+        zoom,
+        PanTool(),
+        WheelZoomTool(),
+        ResetTool(),
+        HoverTool(
+            renderers=[samples],
+            tooltips=[("cluster", "@name"), ("sample", "@number{0,0}")],
+            visible=False,
+        ),
+    )
+    if centers is not None:
+        said = [("cluster", "@name"), ("samples", "@count"), ("silhouette", "@silhouette")]
+        plot.add_tools(HoverTool(renderers=[centers], tooltips=said, visible=False))
+        _names(plot, clusters, plane)
+    plot.toolbar.active_drag, plot.toolbar.active_scroll = zoom, None
+    return plot
+
+
+def _samples(plot: Any, seen: Seen, plane: Plane) -> Any:
+    looks = [seen.look(label) for label in seen.glimpse.labels]
+    source = ColumnDataSource(
+        {
+            "x": plane.samples[:, 0],
+            "y": plane.samples[:, 1],
+            "number": seen.glimpse.numbers.astype(float),
+            "name": [seen.names[label] for label in seen.glimpse.labels],
+            "colour": [look.colour for look in looks],
+            "marker": [look.marker for look in looks],
+        },
+        name="samples",
+    )
+    return plot.scatter(
+        "x",
+        "y",
+        source=source,
+        marker="marker",
+        color="colour",
+        size=6,
+        fill_alpha=0.55,
+        line_alpha=0.9,
+        line_width=0.8,
+    )
+
+
+def _centers(plot: Any, clusters: Clusters, plane: Plane) -> Any:
+    if not len(plane.centers):
+        return None
+    share = np.sqrt(clusters.counts / clusters.counts.max())
+    crowded = len(share) > 150
+    source = ColumnDataSource(
+        {
+            "x": plane.centers[:, 0],
+            "y": plane.centers[:, 1],
+            "size": 4.0 + 8.0 * share if crowded else 10.0 + 22.0 * share,
+            "name": clusters.names,
+            "count": [count(n) for n in clusters.counts.tolist()],
+            "silhouette": [number(value, 3) for value in clusters.silhouettes.tolist()],
+        },
+        name="centroids",
+    )
+    return plot.scatter(
+        "x",
+        "y",
+        size="size",
+        source=source,
+        marker="circle_cross",
+        fill_color="white",
+        fill_alpha=0.25,
+        line_color=INK,
+        line_width=1.0 if crowded else 1.6,
+    )
+
+
+def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
+    """Names of centroids; those of the largest where they would cover each other."""
+    for name, (width, height) in _ROOM.items():
+        texts = [shortened(text, 18) for text in clusters.names]
+        shown = _apart(plane, texts, clusters.counts, width, height)
+        source = ColumnDataSource(
+            {
+                "x": plane.centers[shown, 0],
+                "y": plane.centers[shown, 1],
+                "name": [texts[i] for i in shown],
+            }
+        )
+        plot.text(
+            "x",
+            "y",
+            "name",
+            source=source,
+            name=f"names-{name}",
+            visible=name == "wide",
+            x_offset=-6 if plane.over_time else 0,
+            y_offset=-6 if plane.over_time else -12,
+            text_align="right" if plane.over_time else "center",
+            text_baseline="bottom",
+            text_font_size="12px",
+            text_color=INK,
+            background_fill_color="white",
+            background_fill_alpha=0.8,
+            padding=1,
+            border_radius=3,
+        )
+
+
+def _apart(
+    plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float, height: float
+) -> list[int]:
+    """Which names fit into a picture of this size without covering each other."""
+    everything = np.concatenate([plane.samples, plane.centers])
+    low, span = everything.min(axis=0), np.ptp(everything, axis=0)
+    span = np.where(span > 0.0, span, 1.0)
+    scale = np.array([width, height]) / span
+    if _fair(plane):
+        scale[:] = scale.min()
+    at = (plane.centers - low) * scale
+    boxes: list[tuple[float, float, float]] = []
+    shown = []
+    for i in np.argsort(-counts, kind="stable").tolist():
+        x, y, half = at[i, 0], at[i, 1], _LETTER * len(texts[i]) / 2.0 + 3.0
+        if all(abs(x - a) > half + b or abs(y - c) > _ROW for a, c, b in boxes):
+            boxes.append((x, y, half))
+            shown.append(i)
+        if len(shown) >= 60:
+            break
+    return sorted(shown)
+
+
+def _fair(plane: Plane) -> bool:
+    """Whether both axes can have the same scale, so that distances are what they seem."""
+    if plane.over_time:
+        return False
+    across, up = np.ptp(plane.samples, axis=0)
+    return bool(0.0 < across < _FLAT * up and 0.0 < up < _FLAT * across)
