@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, CrosshairTool, HoverTool, Range1d, Span
+from bokeh.models import BasicTicker, ColumnDataSource, CrosshairTool, HoverTool, NumeralTickFormatter, Range1d, Span
 from numpy.typing import NDArray
 
 from icvi.watching.history import History
@@ -52,7 +52,7 @@ class Curves:
         most = int(self.history.k.max())
         plot = self.start("k", View(0.0, 1.1 * max(most, 1)))
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
-        plot.yaxis.formatter.use_scientific = False
+        plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
         plot.step("samples", "k", source=self.source, mode="after", color=INK, line_width=1.8)
         self._dots(plot, "k", self.history.k.astype(float), INK)
         self.point_at(plot, self.source, [("clusters", "@k{0,0}")])
@@ -97,8 +97,8 @@ class Curves:
             source=self.founded,
             line_color=_FOUNDED,
             line_width=1,
-            line_alpha=max(0.12, min(0.55, 12.0 / max(n, 1))),
-            line_dash=[3, 3],
+            line_alpha=min(0.55, max(0.08, 20.0 / max(n, 1))),
+            line_dash="4 3" if n <= 60 else "solid",
         )
         return plot
 

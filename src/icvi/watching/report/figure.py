@@ -6,12 +6,15 @@ from typing import Any
 
 from bokeh.models import (
     BasicTicker,
+    BasicTickFormatter,
     BoxZoomTool,
+    GridPlot,
     NumeralTickFormatter,
     PanTool,
     PlainText,
     Range1d,
     ResetTool,
+    TickFormatter,
     Toolbar,
     ToolProxy,
     WheelZoomTool,
@@ -31,7 +34,7 @@ THEME = Theme(
                 "background_fill_color": None,
                 "border_fill_color": None,
                 "outline_line_color": None,
-                "min_border_left": 68,
+                "min_border_left": 72,
                 "min_border_right": 16,
                 "min_border_top": 6,
                 "min_border_bottom": 26,
@@ -70,7 +73,15 @@ def panel(name: str, height: int, x_range: Range1d, y_range: Range1d, *, log: bo
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
     if not log:
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=5)
+        plot.yaxis.formatter = _formatter(y_range.start, y_range.end)
     return plot
+
+
+def _formatter(low: float, high: float) -> TickFormatter:
+    """Numbers as people write them, powers of ten where they are too long for that."""
+    if max(abs(low), abs(high)) < 1e7 and high - low > 1e-4:
+        return NumeralTickFormatter(format="0,0.[00000]")
+    return BasicTickFormatter(power_limit_high=6, power_limit_low=-4)
 
 
 def plain_text(text: str) -> PlainText:
@@ -78,7 +89,7 @@ def plain_text(text: str) -> PlainText:
     return PlainText(text=text)
 
 
-def toolbar(plots: list[Any], name: str) -> Toolbar:
+def toolbar(plots: list[Any]) -> GridPlot:
     """One set of tools for several pictures: they are zoomed and reset together."""
     kinds: dict[str, list[Any]] = {"zoom": [], "pan": [], "wheel": [], "reset": []}
     for plot in plots:
@@ -94,10 +105,13 @@ def toolbar(plots: list[Any], name: str) -> Toolbar:
         for kind, tool in tools.items():
             kinds[kind].append(tool)
     proxies = {kind: ToolProxy(tools=tools) for kind, tools in kinds.items()}
-    return Toolbar(
-        name=name,
+    shared = Toolbar(
         tools=list(proxies.values()),
         active_drag=proxies["zoom"],
         active_scroll=None,
         logo=None,
+    )
+    # The pictures themselves are laid out by the page, which knows how wide it is.
+    return GridPlot(
+        children=[], toolbar=shared, toolbar_location="above", name="tools", width=150, height=34
     )

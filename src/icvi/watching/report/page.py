@@ -39,15 +39,15 @@ class Panel:
         Keys of the pictures: what is shown at first, and all of the curve where that is more.
     notes : list of str
         What the picture does not show.
-    log : bool
-        Whether all of the curve has a logarithmic axis while the first picture has not.
+    offer : str
+        What the other picture shows.
     """
 
     reading: AtEnd
     first: str | None
     whole: str | None
     notes: list[str]
-    log: bool = False
+    offer: str = ""
 
 
 def render(seen: Seen) -> str:
@@ -61,7 +61,7 @@ def render(seen: Seen) -> str:
         plots["k"] = curves.of_clusters()
         panels = [_panel(curves, i, reading, plots) for i, reading in enumerate(readings)]
         plots["sizes"] = sizes.of_sizes(seen, curves)
-        plots["tools"] = toolbar(list(plots.values()), "tools")
+        plots["tools"] = toolbar(list(plots.values()))
     if (partition := of_partition(seen, clusters)) is not None:
         plots["partition"] = partition
     scripts, places = _embedded(plots)
@@ -95,8 +95,15 @@ def _panel(curves: Curves, column: int, reading: AtEnd, plots: dict[str, Any]) -
     plots[first] = curves.of_index(column, view, first)
     if whole is not None and everything is not None:
         plots[whole] = curves.of_index(column, everything, whole)
-    log = everything is not None and everything.log and not view.log
-    return Panel(reading, first, whole, notes, log)
+    return Panel(reading, first, whole, notes, _offer(view, everything))
+
+
+def _offer(view: View, everything: View | None) -> str:
+    """What a click on it does."""
+    if everything is None or everything.log == view.log:
+        return "Show all of it"
+    more = everything.low < view.low or everything.high > view.high
+    return "Show all of it, on a logarithmic axis" if more else "Show it on a logarithmic axis"
 
 
 def _notes(
@@ -111,12 +118,14 @@ def _notes(
         return
     if found is not None and found[0].log:
         yield "Logarithmic axis."
-    if not defined.all():
+    # That most indices need two clusters is said once for all of them.
+    if not defined[history.k > 1].all():
         start = int(np.flatnonzero(defined)[0])
         if start and defined[start:].all():
-            yield f"Undefined until sample {texts.count(history.samples[start - 1])}."
+            about = "about " if history.width > 1 else ""
+            yield f"Undefined until {about}sample {texts.count(history.samples[start - 1])}."
         else:
-            yield f"Undefined in the gaps: {texts.percent(1.0 - defined.mean())} of the curve."
+            yield f"Undefined in the gaps, {texts.percent(1.0 - defined.mean())} of the curve."
     if np.isinf(low).any() or np.isinf(high).any():
         yield "Infinite readings are not drawn."
     if found is not None and found[1] is not None:
@@ -163,7 +172,7 @@ def _policy(scripts: list[Markup]) -> str:
 
 
 def _environment() -> Environment:
-    environment = Environment(autoescape=True, finalize=_finished, trim_blocks=True)
+    environment = Environment(autoescape=True, finalize=_finished)
     filters: dict[str, Callable[..., str]] = {
         "number": texts.number,
         "count": texts.count,

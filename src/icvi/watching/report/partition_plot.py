@@ -24,9 +24,10 @@ from icvi.watching.report.projection import Plane, project
 from icvi.watching.report.seen import Seen
 from icvi.watching.report.texts import count, number, shortened
 
-_HEIGHT = 560
-_ROOM = {"wide": (900, 480), "narrow": (300, 480)}  # pixels that names have
+_WIDTH, _LOWEST, _HIGHEST = 800, 360, 620  # pixels
+_NARROW = 300
 _LETTER, _ROW = 7.0, 20.0  # pixels of a name
+_NAMED = 60  # clusters that can have names in the picture, at most
 _FLAT = 12.0  # planes that are longer than that are stretched
 
 
@@ -39,7 +40,7 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
     )
     plot = figure(
         name="partition",
-        height=_HEIGHT,
+        height=_height(plane),
         sizing_mode="stretch_width",
         x_range=DataRange1d(range_padding=0.06),
         y_range=DataRange1d(range_padding=0.06),
@@ -68,7 +69,8 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
     if centers is not None:
         said = [("cluster", "@name"), ("samples", "@count"), ("silhouette", "@silhouette")]
         plot.add_tools(HoverTool(renderers=[centers], tooltips=said, visible=False))
-        _names(plot, clusters, plane)
+        if len(clusters) <= _NAMED:
+            _names(plot, clusters, plane)
     plot.toolbar.active_drag, plot.toolbar.active_scroll = zoom, None
     return plot
 
@@ -102,13 +104,11 @@ def _samples(plot: Any, seen: Seen, plane: Plane) -> Any:
 def _centers(plot: Any, clusters: Clusters, plane: Plane) -> Any:
     if not len(plane.centers):
         return None
-    share = np.sqrt(clusters.counts / clusters.counts.max())
-    crowded = len(share) > 150
     source = ColumnDataSource(
         {
             "x": plane.centers[:, 0],
             "y": plane.centers[:, 1],
-            "size": 4.0 + 8.0 * share if crowded else 10.0 + 22.0 * share,
+            "size": _sizes(clusters.counts),
             "name": clusters.names,
             "count": [count(n) for n in clusters.counts.tolist()],
             "silhouette": [number(value, 3) for value in clusters.silhouettes.tolist()],
@@ -121,23 +121,25 @@ def _centers(plot: Any, clusters: Clusters, plane: Plane) -> Any:
         size="size",
         source=source,
         marker="circle_cross",
-        fill_color="white",
-        fill_alpha=0.25,
+        fill_color=None,
         line_color=INK,
-        line_width=1.0 if crowded else 1.6,
+        line_width=max(0.6, 1.6 * _room(len(clusters))),
+        line_alpha=max(0.6, _room(len(clusters))),
     )
 
 
 def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
     """Names of centroids; those of the largest where they would cover each other."""
-    for name, (width, height) in _ROOM.items():
-        texts = [shortened(text, 18) for text in clusters.names]
-        shown = _apart(plane, texts, clusters.counts, width, height)
+    texts = [shortened(text, 18) for text in clusters.names]
+    aside = -_sizes(clusters.counts) / 2.0 - (4.0 if plane.over_time else 1.0)
+    for name, width in (("wide", _WIDTH), ("narrow", _NARROW)):
+        shown = _apart(plane, texts, clusters.counts, width)
         source = ColumnDataSource(
             {
                 "x": plane.centers[shown, 0],
                 "y": plane.centers[shown, 1],
                 "name": [texts[i] for i in shown],
+                "aside": aside[shown],
             }
         )
         plot.text(
@@ -147,10 +149,10 @@ def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
             source=source,
             name=f"names-{name}",
             visible=name == "wide",
-            x_offset=-6 if plane.over_time else 0,
-            y_offset=-6 if plane.over_time else -12,
+            x_offset="aside" if plane.over_time else 0,
+            y_offset=0 if plane.over_time else "aside",
             text_align="right" if plane.over_time else "center",
-            text_baseline="bottom",
+            text_baseline="middle" if plane.over_time else "bottom",
             text_font_size="12px",
             text_color=INK,
             background_fill_color="white",
@@ -161,13 +163,13 @@ def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
 
 
 def _apart(
-    plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float, height: float
+    plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float
 ) -> list[int]:
-    """Which names fit into a picture of this size without covering each other."""
+    """Which names fit into a picture of this width without covering each other."""
     everything = np.concatenate([plane.samples, plane.centers])
     low, span = everything.min(axis=0), np.ptp(everything, axis=0)
     span = np.where(span > 0.0, span, 1.0)
-    scale = np.array([width, height]) / span
+    scale = np.array([width, _height(plane) - 100.0]) / span
     if _fair(plane):
         scale[:] = scale.min()
     at = (plane.centers - low) * scale
@@ -178,9 +180,25 @@ def _apart(
         if all(abs(x - a) > half + b or abs(y - c) > _ROW for a, c, b in boxes):
             boxes.append((x, y, half))
             shown.append(i)
-        if len(shown) >= 60:
-            break
     return sorted(shown)
+
+
+def _sizes(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How large centroids are drawn, in pixels: their areas grow with the samples."""
+    return (8.0 + 16.0 * np.sqrt(counts / counts.max())) * _room(len(counts))
+
+
+def _room(k: int) -> float:
+    """How large many centroids can be before they cover everything, relative to a few."""
+    return min(1.0, max(0.2, (60.0 / k) ** 0.5))
+
+
+def _height(plane: Plane) -> int:
+    """As high as a picture of some width should be, in pixels."""
+    if not _fair(plane):
+        return _HIGHEST - 100
+    across, up = np.ptp(plane.samples, axis=0)
+    return int(min(max(_WIDTH * up / across, _LOWEST), _HIGHEST))
 
 
 def _fair(plane: Plane) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,16 +20,16 @@ Change = Literal["better", "worse", "unchanged"]
 
 #: Why a reading is undefined, in words that follow "because".
 REASONS = {
-    "undefined": "its formula has no value here",
+    "undefined": "the formula has no value here",
     "empty": "there is no sample in any cluster",
-    "k<2": "it compares clusters, and there are fewer than two",
-    "N<=k": "it needs more samples than clusters",
+    "k<2": "there are fewer than two clusters",
+    "N<=k": "there are not more samples than clusters",
     "zero_within": "every sample lies on the centroid of its cluster",
     "coincident_centroids": "two clusters have the same centroid",
     "singular_scatter": "a covariance matrix has no inverse",
     "weight<1": "a cluster weighs less than one sample",
-    "overflow": "it is larger than the largest floating-point number",
-    "negative_overflow": "it is smaller than the smallest floating-point number",
+    "overflow": "the value is larger than the largest floating-point number",
+    "negative_overflow": "the value is below the lowest floating-point number",
 }
 
 _ROUNDING = 1e-9  # relative
@@ -45,7 +46,7 @@ class AtEnd:
     value : float
         Its reading after the last sample; nan where it is undefined.
     because : str or None
-        Why it is, in words.
+        Why it is undefined or infinite, in words.
     then : float
         Its first reading since the last new cluster.
     low, high : float
@@ -107,6 +108,6 @@ def _at_end(index: Index, tracker: Tracker, history: History, column: int) -> At
     )
 
 
-def _extreme(values: NDArray[np.float64], choose: np.ufunc | object) -> float:
+def _extreme(values: NDArray[np.float64], choose: Callable[[Any], Any]) -> float:
     there = values[~np.isnan(values)]
-    return float(choose(there)) if len(there) else math.nan  # type: ignore[operator]
+    return float(choose(there)) if len(there) else math.nan

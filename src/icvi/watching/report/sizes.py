@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, NumeralTickFormatter
+from bokeh.models import BasicTicker, ColumnDataSource, NumeralTickFormatter
 
 from icvi.watching.report.curves import Curves
 from icvi.watching.report.looks import NOISE, OTHERS, Look
@@ -49,8 +49,10 @@ def layers(seen: Seen) -> list[Layer]:
     found = [Layer(seen.names[label], seen.look(label), sizes[:, column[label]]) for label in shown]
     others = sizes[:, rest].sum(axis=1) + sizes[:, -1]
     if others[-1]:
-        many = len(rest) if not sizes[-1, -1] else 0
-        name = f"{plural(many, 'other cluster')}" if many else "all other clusters"
+        # How many there were is not known where later ones are counted together and some forgotten.
+        many = len(rest) if not sizes[-1, -1] else seen.tracker.n_clusters - len(shown)
+        known = not (sizes[-1, -1] and seen.forgets)
+        name = plural(many, "other cluster") if known else "all other clusters"
         found.append(Layer(name, OTHERS, others))
     if seen.noise_label in column:
         name = f"noise ({seen.names[seen.noise_label]})"
@@ -65,11 +67,12 @@ def of_sizes(seen: Seen, curves: Curves) -> Any:
     total = float(tops[-1, -1])
     plot = curves.start("sizes", View(0.0, 1.04 * total), _HEIGHT)
     plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    plot.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
     samples = curves.source.data["samples"]
-    columns = {"samples": samples, **{key: curves.source.data[key] for key in ("left", "right", "bucket")}}
-    columns |= {f"size{i}": layer.sizes for i, layer in enumerate(found)}
-    columns |= {f"top{i}": top for i, top in enumerate(tops)} | {"floor": np.zeros(len(samples))}
-    source = ColumnDataSource(columns, name="sizes")
+    # Before the first sample all were empty.
+    columns = {"samples": np.append(0.0, samples), "floor": np.zeros(len(samples) + 1)}
+    columns |= {f"top{i}": np.append(0.0, top) for i, top in enumerate(tops)}
+    source = ColumnDataSource(columns, name="tops")
     for i, layer in enumerate(found):
         plot.varea(
             "samples",
@@ -86,7 +89,9 @@ def of_sizes(seen: Seen, curves: Curves) -> Any:
         plot.line("samples", f"top{i}", source=source, color="white", line_width=1)
     _name_layers(plot, found, tops, float(samples[-1]))
     said = [(layer.name, f"@size{i}{{0,0}}") for i, layer in reversed(list(enumerate(found)))]
-    curves.point_at(plot, source, said)
+    buckets = {key: curves.source.data[key] for key in ("left", "right", "bucket")}
+    buckets |= {f"size{i}": layer.sizes for i, layer in enumerate(found)}
+    curves.point_at(plot, ColumnDataSource(buckets, name="layers"), said)
     return plot
 
 

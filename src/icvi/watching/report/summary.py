@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from datetime import timedelta
 
@@ -41,7 +42,10 @@ def _clusters(seen: Seen) -> Iterator[str]:
     else:
         yield f"{came} came, and there are {count(k)} clusters."
     if seen.window is not None:
-        yield f"Only the last {_span(seen.window)} count: {plural(tracker.n_samples, 'sample')}."
+        timed = not isinstance(seen.window, int)
+        yield f"Only the last {_span(seen.window)} count" + (
+            f", {plural(tracker.n_samples, 'sample')}." if timed else "."
+        )
     if seen.half_life is not None:
         yield (
             f"Old samples fade: one counts half after {_span(seen.half_life)}, and all together "
@@ -70,12 +74,21 @@ def _indices(seen: Seen, readings: list[AtEnd]) -> Iterator[str]:
     if known and seen.history.since < seen.history.seen:
         since = "Since then" if seen.history.since > 1 else "Since their first reading"
         yield f"{since} {listed(known)}."
-    for because in dict.fromkeys(r.because for r in readings if r.because is not None):
-        names = [reading.name for reading in readings if reading.because == because]
-        if len(names) == len(readings) > 1:
+    yield from _without_value(readings)
+
+
+def _without_value(readings: list[AtEnd]) -> Iterator[str]:
+    """Which indices are no finite numbers, and why."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for reading in readings:
+        if not math.isfinite(reading.value):
+            what = "undefined" if math.isnan(reading.value) else "infinite"
+            groups.setdefault((what, reading.because or "of its formula"), []).append(reading.name)
+    for (what, because), names in groups.items():
+        if len(names) == len(readings) > 1 and what == "undefined":
             yield f"No index is defined, because {because}."
         else:
-            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} undefined, because {because}."
+            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what}, because {because}."
 
 
 _CHANGED: dict[Change, str] = {

@@ -25,8 +25,8 @@ def number(value: float | None, digits: int = 4) -> str:
     exponent = int(power)
     if value == 0.0:
         return "0"
-    if -4 < exponent < digits:
-        return _signed(f"{value:.{digits}g}")
+    if -5 < exponent < digits:
+        return _signed(f"{value:,.{digits}g}")
     if digits <= exponent < 7:
         return _signed(f"{value:,.0f}")
     return f"{_signed(f'{float(mantissa):g}')} × 10{str(exponent).translate(_RAISED)}"
@@ -35,8 +35,8 @@ def number(value: float | None, digits: int = 4) -> str:
 def count(value: float) -> str:
     """How many there are; weights that have faded are not whole.
 
-    >>> count(20000.0), count(12.25)
-    ('20,000', '12.25')
+    >>> count(20000.0), count(12.25), count(math.nan)
+    ('20,000', '12.25', '–')
     """
     return f"{value:,.0f}" if float(value).is_integer() else number(value)
 
