@@ -7,16 +7,26 @@ import os
 import re
 import shutil
 import subprocess
+import time
 import urllib.error
 import urllib.request
 
 import pytest
 
 FLAGS = (
-    "--headless=new --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update --disable-default-apps "
-    "--disable-extensions --disable-dev-shm-usage --hide-scrollbars --force-device-scale-factor=1"
-).split()
+    "--headless=new",
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-default-apps",
+    "--disable-dev-shm-usage",
+    "--disable-extensions",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-sync",
+    "--hide-scrollbars",
+)
 
 
 def programs():
@@ -33,7 +43,9 @@ def programs():
             )
         found = _found()
     if None in found:
-        pytest.skip("no chromium and chromedriver, nor a way to them: apt-get needs root, a network")
+        pytest.skip(
+            "no chromium and chromedriver, nor a way to them: apt-get needs root, a network"
+        )
     return found
 
 
@@ -55,7 +67,9 @@ class Chromium:
         try:
             port = next(
                 found[1]
-                for found in (re.search(r"successfully on port (\d+)", line) for line in self._driver.stdout)
+                for found in (
+                    re.search(r"successfully on port (\d+)", line) for line in self._driver.stdout
+                )
                 if found
             )
             self._url = f"http://127.0.0.1:{port}/session"
@@ -76,6 +90,14 @@ class Chromium:
         """What a function with this body returns; `await` is allowed."""
         body = f"return (async () => {{{script}}}).apply(null, arguments)"
         return self._call("POST", "/execute/sync", {"script": body, "args": arguments})
+
+    def wait(self, script, patience=120.0):
+        """The same, as soon as it is true; a busy machine may take its time."""
+        end = time.monotonic() + patience
+        while not (found := self.run(script)):
+            assert time.monotonic() < end, f"still not true: {script}"
+            time.sleep(0.02)
+        return found
 
     def resize(self, width, height):
         """Give the page this much room; a window cannot be as narrow as a telephone."""

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, CrosshairTool, HoverTool, NumeralTickFormatter, Range1d, Span
+from bokeh.models import (
+    BasicTicker,
+    CDSView,
+    ColumnDataSource,
+    CrosshairTool,
+    HoverTool,
+    IndexFilter,
+    LogScale,
+    NumeralTickFormatter,
+    Range1d,
+)
+from bokeh.models.annotations import Span
 from numpy.typing import NDArray
 
 from icvi.watching.history import History
@@ -34,7 +45,7 @@ class Curves:
     def __init__(self, seen: Seen) -> None:
         self.history = seen.history
         last = int(self.history.samples[-1])
-        self.x_range = Range1d(0.5, last + 0.5, bounds=(0, last + 1), name="samples")
+        self.x_range = Range1d(start=0.5, end=last + 0.5, bounds=(0, last + 1), name="samples")
         self.source = ColumnDataSource(_columns(self.history), name="curves")
         founded = [
             (start, seen.names[label])
@@ -90,7 +101,7 @@ class Curves:
 
     def start(self, name: str, view: View, height: int = _HEIGHT) -> Any:
         """An empty picture, with the new clusters marked."""
-        plot = panel(name, height, self.x_range, Range1d(view.low, view.high), log=view.log)
+        plot = panel(name, height, self.x_range, view)
         n = len(self.founded.data["sample"])
         plot.vspan(
             "sample",
@@ -105,8 +116,13 @@ class Curves:
     def point_at(self, plot: Any, source: ColumnDataSource, said: list[tuple[str, str]]) -> None:
         """Say what a bucket holds where the pointer is."""
         bucket = plot.quad(
-            left="left", right="right", bottom=1.0 / _TALL if _is_log(plot) else -_TALL, top=_TALL,
-            source=source, fill_alpha=0.0, line_color=None,
+            left="left",
+            right="right",
+            bottom=1.0 / _TALL if isinstance(plot.y_scale, LogScale) else -_TALL,
+            top=_TALL,
+            source=source,
+            fill_alpha=0.0,
+            line_color=None,
         )
         plot.add_tools(
             HoverTool(
@@ -125,16 +141,15 @@ class Curves:
         alone = there & ~np.append(there[1:], False) & ~np.append(False, there[:-1])
         shown = np.flatnonzero(there if there.sum() <= 40 else alone)
         if len(shown):
-            from bokeh.models import CDSView, IndexFilter
-
             plot.scatter(
-                "samples", column, source=self.source, size=5, color=colour, line_color=None,
-                view=CDSView(filter=IndexFilter(shown.tolist())),
+                "samples",
+                column,
+                source=self.source,
+                size=5,
+                color=colour,
+                line_color=None,
+                view=CDSView(filter=IndexFilter(indices=shown.tolist())),
             )
-
-
-def _is_log(plot: Any) -> bool:
-    return bool(plot.y_scale.__class__.__name__ == "LogScale")
 
 
 def _columns(history: History) -> dict[str, Any]:
@@ -152,7 +167,8 @@ def _columns(history: History) -> dict[str, Any]:
     for i in range(len(history.names)):
         columns |= {f"last{i}": last[:, i], f"low{i}": low[:, i], f"high{i}": high[:, i]}
         columns[f"text{i}"] = [
-            _said(*values) for values in zip(last[:, i].tolist(), low[:, i].tolist(), high[:, i].tolist())
+            _said(*values)
+            for values in zip(last[:, i].tolist(), low[:, i].tolist(), high[:, i].tolist())
         ]
     return columns
 

@@ -22,6 +22,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.themes import Theme
 
+from icvi.watching.report.views import View
+
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, SOFT, LINE, BLUE = "#1b2026", "#4a535d", "#d5dae0", "#1f5fa8"
 
@@ -48,7 +50,11 @@ THEME = Theme(
                 "major_label_text_font_size": "12px",
                 "axis_label_text_color": SOFT,
                 "axis_label_text_font_size": "13px",
-                **{f"{part}_{key}": v for part in ("major_label", "axis_label") for key, v in _LETTERS.items()},
+                **{
+                    f"{part}_{key}": v
+                    for part in ("major_label", "axis_label")
+                    for key, v in _LETTERS.items()
+                },
             },
             "Grid": {"grid_line_color": "#e9ecef"},
             "Text": {"text_font": {"value": FONT}},
@@ -57,29 +63,29 @@ THEME = Theme(
 )
 
 
-def panel(name: str, height: int, x_range: Range1d, y_range: Range1d, *, log: bool = False) -> Any:
+def panel(name: str, height: int, x_range: Range1d, view: View) -> Any:
     """A picture as wide as there is room, whose tools are in a `toolbar` elsewhere."""
     plot = figure(
         name=name,
         height=height,
         sizing_mode="stretch_width",
         x_range=x_range,
-        y_range=y_range,
-        y_axis_type="log" if log else "linear",
+        y_range=Range1d(start=view.low, end=view.high),
+        y_axis_type="log" if view.log else "linear",
         tools=[],
         toolbar_location=None,
     )
     plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
-    if not log:
+    if not view.log:
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=5)
-        plot.yaxis.formatter = _formatter(y_range.start, y_range.end)
+        plot.yaxis.formatter = _formatter(view)
     return plot
 
 
-def _formatter(low: float, high: float) -> TickFormatter:
+def _formatter(view: View) -> TickFormatter:
     """Numbers as people write them, powers of ten where they are too long for that."""
-    if max(abs(low), abs(high)) < 1e7 and high - low > 1e-4:
+    if max(abs(view.low), abs(view.high)) < 1e7 and view.high - view.low > 1e-4:
         return NumeralTickFormatter(format="0,0.[00000]")
     return BasicTickFormatter(power_limit_high=6, power_limit_low=-4)
 

@@ -54,7 +54,9 @@ class Glimpse(Output):
         room = min(self.most, max(1, NUMBERS // max(d, 1)))
         numbers = np.arange(step.first + 1, step.stop + 1)
         ranks, old = _hashed(numbers), _hashed(self.numbers)
-        candidates = np.flatnonzero(ranks < old.max()) if len(old) >= room else np.arange(len(ranks))
+        candidates = (
+            np.flatnonzero(ranks < old.max()) if len(old) >= room else np.arange(len(ranks))
+        )
         candidates = candidates[_smallest(ranks[candidates], room)]
         if not len(candidates):
             return

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
-import numpy as np
 from bokeh.embed import components
 from bokeh.resources import Resources
 from jinja2 import Environment
@@ -21,33 +19,10 @@ from icvi.watching.report import sizes, summary, texts
 from icvi.watching.report.clusters import COMPARED, Clusters
 from icvi.watching.report.curves import Curves
 from icvi.watching.report.figure import THEME, toolbar
+from icvi.watching.report.panels import Panel, draw
 from icvi.watching.report.partition_plot import of_partition
-from icvi.watching.report.readings import AtEnd, at_end
+from icvi.watching.report.readings import at_end
 from icvi.watching.report.seen import Seen
-from icvi.watching.report.views import View
-
-
-@dataclass(frozen=True)
-class Panel:
-    """The curve of an index, and what is said about it.
-
-    Parameters
-    ----------
-    reading : AtEnd
-        The index at the end.
-    first, whole : str or None
-        Keys of the pictures: what is shown at first, and all of the curve where that is more.
-    notes : list of str
-        What the picture does not show.
-    offer : str
-        What the other picture shows.
-    """
-
-    reading: AtEnd
-    first: str | None
-    whole: str | None
-    notes: list[str]
-    offer: str = ""
 
 
 def render(seen: Seen) -> str:
@@ -59,7 +34,7 @@ def render(seen: Seen) -> str:
     if len(seen.history):
         curves = Curves(seen)
         plots["k"] = curves.of_clusters()
-        panels = [_panel(curves, i, reading, plots) for i, reading in enumerate(readings)]
+        panels = [draw(curves, i, reading, plots) for i, reading in enumerate(readings)]
         plots["sizes"] = sizes.of_sizes(seen, curves)
         plots["tools"] = toolbar(list(plots.values()))
     if (partition := of_partition(seen, clusters)) is not None:
@@ -82,67 +57,6 @@ def render(seen: Seen) -> str:
         version=icvi.__version__,
         written=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
     )
-
-
-def _panel(curves: Curves, column: int, reading: AtEnd, plots: dict[str, Any]) -> Panel:
-    """Draw one index."""
-    found = curves.views(column)
-    notes = list(_notes(curves, column, reading, found))
-    if found is None:
-        return Panel(reading, None, None, notes)
-    view, everything = found
-    first, whole = f"index{column}", f"whole{column}" if everything is not None else None
-    plots[first] = curves.of_index(column, view, first)
-    if whole is not None and everything is not None:
-        plots[whole] = curves.of_index(column, everything, whole)
-    return Panel(reading, first, whole, notes, _offer(view, everything))
-
-
-def _offer(view: View, everything: View | None) -> str:
-    """What a click on it does."""
-    if everything is None or everything.log == view.log:
-        return "Show all of it"
-    more = everything.low < view.low or everything.high > view.high
-    return "Show all of it, on a logarithmic axis" if more else "Show it on a logarithmic axis"
-
-
-def _notes(
-    curves: Curves, column: int, reading: AtEnd, found: tuple[View, View | None] | None
-) -> Iterator[str]:
-    """What a reader would miss."""
-    history = curves.history
-    low, high = history.low[:, column], history.high[:, column]
-    defined = ~np.isnan(low)
-    if not defined.any():
-        yield "Undefined throughout" + (f": {reading.because}." if reading.because else ".")
-        return
-    if found is not None and found[0].log:
-        yield "Logarithmic axis."
-    # That most indices need two clusters is said once for all of them.
-    if not defined[history.k > 1].all():
-        start = int(np.flatnonzero(defined)[0])
-        if start and defined[start:].all():
-            about = "about " if history.width > 1 else ""
-            yield f"Undefined until {about}sample {texts.count(history.samples[start - 1])}."
-        else:
-            yield f"Undefined in the gaps, {texts.percent(1.0 - defined.mean())} of the curve."
-    if np.isinf(low).any() or np.isinf(high).any():
-        yield "Infinite readings are not drawn."
-    if found is not None and found[1] is not None:
-        yield from _beyond(history.samples, low, high, found[0])
-
-
-def _beyond(samples: Any, low: Any, high: Any, view: View) -> Iterator[str]:
-    """Extremes that a view leaves out."""
-    for name, values, extreme, outside in (
-        ("Rises to", high, np.argmax, lambda value: value > view.high),
-        ("Falls to", low, np.argmin, lambda value: value < view.low),
-    ):
-        finite = np.flatnonzero(np.isfinite(values))
-        at = finite[extreme(values[finite])]
-        if outside(values[at]):
-            where = texts.count(samples[at])
-            yield f"{name} {texts.number(values[at])} near sample {where}, outside this picture."
 
 
 # -- how it is put into one file -----------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -35,9 +36,7 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
     """The picture; None where there is nothing to show."""
     if not len(seen.glimpse):
         return None
-    plane = project(
-        seen.glimpse.X, seen.glimpse.numbers, seen.tracker.centers, seen.about.feature
-    )
+    plane = project(seen.glimpse.X, seen.glimpse.numbers, seen.tracker.centers, seen.about.feature)
     plot = figure(
         name="partition",
         height=_height(plane),
@@ -162,9 +161,7 @@ def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
         )
 
 
-def _apart(
-    plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float
-) -> list[int]:
+def _apart(plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float) -> list[int]:
     """Which names fit into a picture of this width without covering each other."""
     everything = np.concatenate([plane.samples, plane.centers])
     low, span = everything.min(axis=0), np.ptp(everything, axis=0)
@@ -185,12 +182,13 @@ def _apart(
 
 def _sizes(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """How large centroids are drawn, in pixels: their areas grow with the samples."""
-    return (8.0 + 16.0 * np.sqrt(counts / counts.max())) * _room(len(counts))
+    shares: NDArray[np.float64] = np.sqrt(counts / counts.max())
+    return (8.0 + 16.0 * shares) * _room(len(counts))
 
 
 def _room(k: int) -> float:
     """How large many centroids can be before they cover everything, relative to a few."""
-    return min(1.0, max(0.2, (60.0 / k) ** 0.5))
+    return min(1.0, max(0.2, math.sqrt(60.0 / k)))
 
 
 def _height(plane: Plane) -> int:

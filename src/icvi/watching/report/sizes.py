@@ -68,9 +68,12 @@ def of_sizes(seen: Seen, curves: Curves) -> Any:
     plot = curves.start("sizes", View(0.0, 1.04 * total), _HEIGHT)
     plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
     plot.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
-    samples = curves.source.data["samples"]
+    samples = seen.history.samples.astype(float)
     # Before the first sample all were empty.
-    columns = {"samples": np.append(0.0, samples), "floor": np.zeros(len(samples) + 1)}
+    columns: dict[str, Any] = {
+        "samples": np.append(0.0, samples),
+        "floor": np.zeros(len(samples) + 1),
+    }
     columns |= {f"top{i}": np.append(0.0, top) for i, top in enumerate(tops)}
     source = ColumnDataSource(columns, name="tops")
     for i, layer in enumerate(found):
@@ -89,7 +92,7 @@ def of_sizes(seen: Seen, curves: Curves) -> Any:
         plot.line("samples", f"top{i}", source=source, color="white", line_width=1)
     _name_layers(plot, found, tops, float(samples[-1]))
     said = [(layer.name, f"@size{i}{{0,0}}") for i, layer in reversed(list(enumerate(found)))]
-    buckets = {key: curves.source.data[key] for key in ("left", "right", "bucket")}
+    buckets: dict[str, Any] = {key: curves.source.data[key] for key in ("left", "right", "bucket")}
     buckets |= {f"size{i}": layer.sizes for i, layer in enumerate(found)}
     curves.point_at(plot, ColumnDataSource(buckets, name="layers"), said)
     return plot

@@ -82,7 +82,9 @@ def printable(text: str) -> str:
     'a b\ufffd'
     """
     text = " ".join(text.split())
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text)
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
+    )
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

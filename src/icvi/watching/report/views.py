@@ -85,6 +85,8 @@ def _with_margin(low: float, high: float, log: bool) -> View:
     if log:
         a, b = math.log10(low), math.log10(high)
         margin = _MARGIN * (b - a)
-        return View(max(10.0 ** max(a - margin, -323.0), 5e-324), 10.0 ** min(b + margin, 308.0), log)
+        return View(
+            max(10.0 ** max(a - margin, -323.0), 5e-324), 10.0 ** min(b + margin, 308.0), log
+        )
     margin = min(_MARGIN * (high - low), 1e307) or 0.1 * abs(high) or 1.0
     return View(max(low - margin, -_HUGE), min(high + margin, _HUGE))
