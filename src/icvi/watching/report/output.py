@@ -52,8 +52,9 @@ class Report(Output):
         self.tracker, self.about, self.overwrite = tracker, about or About(), overwrite
         names = [index.name for index in tracker.indices]
         self._own: dict[str, Output] = {}
-        self.history = history or self._make("history", History(names))
-        self.glimpse = glimpse or self._make("glimpse", Glimpse())
+        # Not `or`: those that are empty so far are false.
+        self.history = self._make("history", History(names)) if history is None else history
+        self.glimpse = self._make("glimpse", Glimpse()) if glimpse is None else glimpse
         self._continued = False
 
     def begin(self) -> None:

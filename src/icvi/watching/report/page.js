@@ -37,7 +37,9 @@ for (const table of document.querySelectorAll(".sortable")) {
 // Fingers scroll the page where a mouse would zoom; names that would cover each other go.
 function fit(drawn) {
   if (matchMedia("(pointer: coarse)").matches) {
-    for (const tool of drawn.select_all((model) => model.type === "BoxZoomTool")) tool.active = false;
+    for (const model of drawn.all_models) {
+      if (["BoxZoomTool", "ToolProxy"].includes(model.type)) model.active = false;
+    }
   }
   const narrow = matchMedia("(max-width: 44rem)");
   const choose = () => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +14,7 @@ Array = NDArray[np.float64]
 _DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
 _TAIL = 0.02  # of the readings on each side need not be seen at first
 _MARGIN = 0.08  # of the height
-_HUGE = 1.7e308
+_HUGE = sys.float_info.max
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,8 @@ def _with_margin(low: float, high: float, log: bool) -> View:
     if log:
         a, b = math.log10(low), math.log10(high)
         margin = _MARGIN * (b - a)
-        return View(
-            max(10.0 ** max(a - margin, -323.0), 5e-324), 10.0 ** min(b + margin, 308.0), log
-        )
+        # Powers beyond these are no numbers.
+        bottom, top = 10.0 ** max(a - margin, -323.0), 10.0 ** min(b + margin, 308.0)
+        return View(min(bottom, low), max(top, high), log)
     margin = min(_MARGIN * (high - low), 1e307) or 0.1 * abs(high) or 1.0
     return View(max(low - margin, -_HUGE), min(high + margin, _HUGE))
