@@ -108,7 +108,7 @@ class Curves:
             source=self.founded,
             line_color=_FOUNDED,
             line_width=1,
-            line_alpha=min(0.55, max(0.08, 20.0 / max(n, 1))),
+            line_alpha=min(0.55, max(0.05, 12.0 / max(n, 1))),
             line_dash="4 3" if n <= 60 else "solid",
         )
         return plot

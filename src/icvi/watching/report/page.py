@@ -49,6 +49,8 @@ def render(seen: Seen) -> str:
         panels=panels,
         places=places,
         clusters=clusters,
+        rows=clusters.rows(),
+        pairs=clusters.pairs(),
         compared=COMPARED,
         legend=sizes.legend(seen) if len(seen.history) else [],
         scripts=scripts,

@@ -39,8 +39,10 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
     plane = project(seen.glimpse.X, seen.glimpse.numbers, seen.tracker.centers, seen.about.feature)
     plot = figure(
         name="partition",
+        width=_WIDTH,
         height=_height(plane),
-        sizing_mode="stretch_width",
+        sizing_mode="scale_width",
+        min_height=_LOWEST,
         x_range=DataRange1d(range_padding=0.06),
         y_range=DataRange1d(range_padding=0.06),
         match_aspect=_fair(plane),
