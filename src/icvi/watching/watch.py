@@ -99,12 +99,12 @@ class Watch:
             try:
                 yield from self._loop.steps()
             except GeneratorExit:
-                self._finish("It was stopped before the end of the stream.")
+                self._finish("stopped before the end of the stream")
                 raise
             except BaseException as error:
                 # What went wrong first matters; what cannot be completed either is a remark.
                 try:
-                    self._finish(f"It was stopped before the end of the stream: {error!r}")
+                    self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
                     error.add_note(str(another))
                 raise
@@ -144,6 +144,11 @@ class Watch:
 
     def __repr__(self) -> str:
         return f"Watch({self.seen} samples, {self.tracker!r})"
+
+
+def _ended_by(error: BaseException) -> str:
+    """Why a stream ended before its end, in words."""
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def watch(

@@ -9,6 +9,7 @@ from datetime import datetime
 from importlib.resources import files
 from typing import Any
 
+from bokeh.document import Document
 from bokeh.embed import components
 from bokeh.resources import Resources
 from jinja2 import Environment
@@ -70,6 +71,11 @@ def _embedded(plots: Mapping[str, Any]) -> tuple[list[Markup], dict[str, Markup]
     if not plots:
         return [own], {}
     library = Resources(mode="inline", components=["bokeh"], log_level="warn")
+    document = Document(theme=THEME)
+    # All at once: otherwise all models are looked through again for every picture.
+    with document.models.freeze():
+        for plot in plots.values():
+            document.add_root(plot)
     script, places = components(dict(plots), wrap_script=False, theme=THEME)
     scripts = [*library.js_raw, script]
     return [*map(Markup, scripts), own], {name: Markup(place) for name, place in places.items()}
