@@ -28,10 +28,12 @@ def settings_of(
     options : dict
         Everything else: numbers, strings, time spans, arrays, lists of these.
     """
-    settings = {name: plainly(value) for name, value in options.items()}
-    settings["clusterer"] = described(clusterer)
-    settings["indices"] = [index.name if index.own else _written(index) for index in indices]
-    return settings
+    # In the order in which they are compared: what differs first is told.
+    return {
+        "clusterer": described(clusterer),
+        "indices": [index.name if index.own else _written(index) for index in indices],
+        **{name: plainly(value) for name, value in options.items()},
+    }
 
 
 def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:

@@ -24,7 +24,7 @@ from icvi.watching.reading import Reading, readings
 from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
 from icvi.watching.step import Output, Step
-from icvi.watching.trace_files import open_trace
+from icvi.watching.trace_files import TraceFile, open_trace
 
 
 class Watch:
@@ -64,6 +64,17 @@ class Watch:
     def resumed(self) -> int:
         """Samples that had been seen when it went on from a checkpoint."""
         return self._loop.resumed
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._loop.goes_on
+
+    @property
+    def written(self) -> int:
+        """Readings in the trace; 0 where there is none."""
+        trace = self._loop.outputs.get("trace")
+        return trace.rows if isinstance(trace, TraceFile) else 0
 
     @property
     def remarks(self) -> list[str]:
@@ -240,7 +251,8 @@ def watch(
     reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
-    settings = {**reads, **columnwise, "batch": batch, "learn": learn, "every": as_every(every)}
+    settings = {**reads, "columns": columns, "label": label, "time": time}
+    settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
     labeller = labeller_for(clusterer, batch=batch, learn=learn)
     if noise_label is None:
@@ -255,6 +267,7 @@ def watch(
                 source, **columnwise, follow=follow, rows=rows, format=format, **redis
             )
         on_refusal.callback(source.close)
+        _refuse_own_source(source, trace, report)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
@@ -290,3 +303,13 @@ def watch(
         )
         on_refusal.pop_all()
     return Watch(loop, history, page)
+
+
+def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:
+    """Refuse to write over what is read."""
+    read = [file for file in getattr(source, "_files", ()) if os.path.exists(file)]
+    for path in written:
+        if path is not None and os.path.exists(path):
+            for file in read:
+                if os.path.samefile(path, file):
+                    raise ValueError(f"{file} is what is to be read; write to another file")

@@ -72,7 +72,8 @@ class ParquetTrace(TraceFile):
         """Refuse, as `begin` would, to write over what is there."""
         if self._overwrite:
             return
-        refuse_existing(self.path)
+        if not self._may_replace:
+            refuse_existing(self.path)
         if os.path.exists(self.journal) and os.path.getsize(self.journal):
             raise FileExistsError(
                 f"{self.journal} has readings of a run that did not end: {self._recovery} makes "
@@ -147,6 +148,14 @@ class ParquetTrace(TraceFile):
             self._leave(remove=not self._file.mark.rows)
 
     # -- inside ----------------------------------------------------------------------------
+
+    def _holds_nothing(self) -> bool:
+        pa, parquet = load("pyarrow", "stream"), load("pyarrow.parquet", "stream")
+        try:
+            metadata = parquet.read_metadata(self.path)
+        except pa.ArrowInvalid:
+            return False
+        return bool(metadata.num_rows == 0 and metadata.schema.names[0] == self._columns[0])
 
     def _leave(self, remove: bool) -> None:
         """Close the journal, and remove it if nobody needs it."""

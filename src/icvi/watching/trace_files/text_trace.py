@@ -37,12 +37,12 @@ class TextTrace(TraceFile):
 
     def check_new(self) -> None:
         """Refuse, as `begin` would, to write over what is there."""
-        if isinstance(self._file, GrowingFile) and not self._overwrite:
+        if isinstance(self._file, GrowingFile) and not self._may_replace:
             refuse_existing(self.path)
 
     def begin(self, again: bool = False) -> None:
         """Create the file with its header."""
-        self._file.create(self._overwrite or again, self._header())
+        self._file.create(self._may_replace or again, self._header())
 
     def take(self, step: Step) -> None:
         """Append the readings of the next step; none of them if that fails."""
@@ -77,6 +77,11 @@ class TextTrace(TraceFile):
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+    def _holds_nothing(self) -> bool:
+        header = self._header()
+        with open(self.path, "rb") as file:
+            return file.read(len(header) + 1) in (b"", header)
 
     # -- what formats differ in ------------------------------------------------------------
 

@@ -64,6 +64,15 @@ class TraceFile(Output):
     # -- inside ----------------------------------------------------------------------------
 
     @property
+    def _may_replace(self) -> bool:
+        """Whether a file that is there may be written anew: it was asked for, or holds nothing."""
+        return self._overwrite or (os.path.isfile(self.path) and self._holds_nothing())
+
+    def _holds_nothing(self) -> bool:
+        """Whether the file that is there is a trace without a single reading."""
+        raise NotImplementedError
+
+    @property
     def _columns(self) -> list[str]:
         time = [] if self._time is None else ["time"]
         return ["sample", *time, "label", "k", *self.names]
