@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+# ruff: noqa: ARG001  Sphinx gives everybody all arguments
 from sphinx.application import Sphinx
 
 

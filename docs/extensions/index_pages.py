@@ -221,47 +221,50 @@ def _limit(tracker: icvi.Tracker, name: str) -> str:
     return "none" if math.isnan(value) else f"{value:g}".replace("inf", "∞")
 
 
+_OVERVIEW = """\
+Names are what `icvi.Tracker`, `icvi.score` and the command line take. ``"paper"`` stands for CH,
+PBM, SIL, NI, rCIP, rH, XB, DB and PS, ``"all"`` for everything that labels alone are enough for,
+which is all but Conn.
+
+*Data times 10* is what becomes of the reading when every number in the data is ten times as large,
+measured on the example of the pages. The last two columns are measured too, on four data sets each:
+in how many orders of presentation the index rates the clustering with the right vigilance above one
+that is too coarse, and above one that is too fine. :doc:`/curves` has the rest."""
+
+_COLUMNS = {
+    "name": 7,
+    "index": 25,
+    "better": 9,
+    "range": 10,
+    "reads": 12,
+    "data times 10": 13,
+    "right over too coarse": 12,
+    "right over too fine": 12,
+}
+
+
 def _overview(found: Measured) -> str:
-    rows = []
-    for index in icvi.catalogue():
-        rows.append(
-            [
-                f":doc:`{index.name} <{index.name}>`",
-                index.title,
-                _BETTER[index.direction],
-                range_of(index),
-                reads(index),
-                _scaling(index),
-                str(found.preferred(index.name, "under")),
-                str(found.preferred(index.name, "over")),
-            ]
-        )
-    head = (
-        "name",
-        "index",
-        "better",
-        "range",
-        "reads",
-        "data times 10",
-        "right over too coarse",
-        "right over too fine",
-    )
-    pages = "\n".join(f"   {index.name}" for index in icvi.catalogue())
-    return "\n\n".join(
+    rows = [
         [
-            _title("The indices", "="),
-            'Names are what `icvi.Tracker`, `icvi.score` and the command line take. ``"paper"`` '
-            "stands for CH, PBM, SIL, NI, rCIP, rH, XB, DB and PS, ``\"all\"`` for everything that "
-            "labels alone are enough for, which is all but Conn.",
-            "*Data times 10* is what becomes of the reading when every number in the data is ten "
-            "times as large, measured on the example of the pages. The last two columns are "
-            "measured too, on four data sets each: in how many orders of presentation the index "
-            "rates the clustering with the right vigilance above one that is too coarse, and above "
-            "one that is too fine. :doc:`/curves` has the rest.",
-            _table(head, rows, (7, 25, 9, 10, 12, 13, 12, 12), class_="indices"),
-            f".. toctree::\n   :hidden:\n\n{pages}",
+            f":doc:`{index.name} <{index.name}>`",
+            index.title,
+            _BETTER[index.direction],
+            range_of(index),
+            reads(index),
+            _scaling(index),
+            str(found.preferred(index.name, "under")),
+            str(found.preferred(index.name, "over")),
         ]
-    ) + "\n"
+        for index in icvi.catalogue()
+    ]
+    pages = "\n".join(f"   {index.name}" for index in icvi.catalogue())
+    parts = [
+        _title("The indices", "="),
+        _OVERVIEW,
+        _table(list(_COLUMNS), rows, list(_COLUMNS.values()), class_="indices"),
+        f".. toctree::\n   :hidden:\n\n{pages}",
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def _scaling(index: icvi.Index) -> str:

@@ -25,9 +25,7 @@ def prepared(tex: str) -> str:
     >>> prepared(r"\tfrac12 CP_i + \frac1{n_i} \ln x")
     '\\tfrac{1}{2} \\mathit{CP}_i + \\frac{1}{n_i} \\ln x'
     """
-    tex = _FRACTION.sub(
-        lambda m: f"{m[1]}{{{m[2]}}}" + (f"{{{m[3]}}}" if m[3] else ""), tex
-    )
+    tex = _FRACTION.sub(lambda m: f"{m[1]}{{{m[2]}}}" + (f"{{{m[3]}}}" if m[3] else ""), tex)
     return _WORD.sub(lambda m: rf"\mathit{{{m['name']}}}" if m["name"] else m[0], tex)
 
 

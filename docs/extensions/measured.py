@@ -146,6 +146,9 @@ def _note_founded(found: Measured, experiment: Experiment) -> None:
         kind = "split" if start in splits else "true"
         for name, curve in stream.curves.items():
             before, then, later = curve.values[[start - 1, start, end - 1]]
-            for outcomes, change in ((found.stepped, then - before), (found.settled, later - before)):
+            for outcomes, change in (
+                (found.stepped, then - before),
+                (found.settled, later - before),
+            ):
                 if not np.isnan(change):
                     outcomes.setdefault((name, kind), []).append(bool(change > 0.0))

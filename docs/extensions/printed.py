@@ -53,7 +53,8 @@ def _filled(app: Sphinx, name: str, block: page_blocks.Block, printed: str) -> s
 
 
 def _waiting(block: page_blocks.Block) -> str:
-    return f"```{{note}}\nThis is produced by the page itself as soon as there is `{block.needs}`.\n```"
+    words = f"This is produced by the page itself as soon as there is `{block.needs}`."
+    return f"```{{note}}\n{words}\n```"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
