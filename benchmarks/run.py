@@ -24,6 +24,7 @@ import startup
 from clock import Job, Result
 from living import living
 from report import Row, save, show
+from watching import watching
 
 EIGHT = ["CH", "SIL", "DB", "GD43", "GD53", "PS", "WB", "XB"]
 THEIRS = {"SIL": "cSIL"}  # the same index under cvi's name
@@ -280,6 +281,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "batch": batch,
     "living": living,
     "art": art,
+    "watch": watching,
     "start": start,
 }
 

@@ -43,6 +43,7 @@ _HOME = {
     "rH": "icvi.indices",
     "score": "icvi.scoring",
     "scores": "icvi.scoring",
+    "watch": "icvi.watching.watch",
 }
 
 __all__ = [*_HOME, "__version__"]
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from icvi.scoring import scores as scores
     from icvi.trace import Trace as Trace
     from icvi.tracker import Tracker as Tracker
+    from icvi.watching.watch import watch as watch
 
 
 def __getattr__(name: str) -> Any:

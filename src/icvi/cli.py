@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from icvi import __version__
+from icvi.cli_watch import complete_index, watch
 
 #: What a shell expects of a command that was stopped by Ctrl-C.
 INTERRUPTED = 130
@@ -44,6 +45,7 @@ def list_(as_json: bool) -> None:
     metavar="NAME",
     default=("all",),
     show_default=True,
+    shell_complete=complete_index,
     help="Names or groups, as in icvi list; several times for several.",
 )
 @click.option("--noise", metavar="LABEL", help="Label of samples that belong to no cluster.")
@@ -101,8 +103,28 @@ def score(
             click.echo(f"  {reason}", err=True)
 
 
+main.add_command(watch)
+
+
 @main.command()
-@click.argument("indices", nargs=-1)
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+def completion(shell: str) -> None:
+    """Print the script that completes icvi's commands and options in SHELL.
+
+    \b
+      bash   icvi completion bash >> ~/.bashrc
+      zsh    icvi completion zsh >> ~/.zshrc
+      fish   icvi completion fish > ~/.config/fish/completions/icvi.fish
+    """  # noqa: D301  click's mark for lines that stay as they are
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    click.echo(found(main, {}, "icvi", "_ICVI_COMPLETE").source())
+
+
+@main.command()
+@click.argument("indices", nargs=-1, shell_complete=complete_index)
 def warmup(indices: tuple[str, ...]) -> None:
     """Compile ahead what INDICES need (all of them by default), for the next runs to load.
 

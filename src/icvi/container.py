@@ -33,7 +33,7 @@ FORMAT = 1
 _MAGIC = b"\x89ICVI\r\n\x1a"
 _HEAD = struct.Struct("<8sIIIIQ")
 _ALIGNMENT = 64
-_KINDS = ("<f8", "<i8")
+_KINDS = ("<f8", "<i8", "|u1")
 
 Arrays = Mapping[str, NDArray[Any]]
 

@@ -1,9 +1,10 @@
 """States as files: what of them is written down, and how they are made again.
 
-`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition" or
-"Connectivity"), ``icvi``, the version that wrote it, and what `_pack_tracker`, `saving_partition`
-or `saving_connectivity` says; `saving_prototypes` says it of the prototypes of a tracker that has
-some. Arrays of a part have its name in front: ``partition.columns``, ``prototypes.graph0.cadj``.
+`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition", "Connectivity",
+or the name of an ART estimator), ``icvi``, the version that wrote it, and what `pack_tracker`,
+`saving_partition`, `saving_connectivity` or `saving_art` says; `saving_prototypes` says it of the
+prototypes of a tracker that has some. Arrays of a part have its name in front:
+``partition.columns``, ``prototypes.graph0.cadj``.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
 """
@@ -33,11 +34,11 @@ Path = str | os.PathLike[str]
 
 def save(tracker: Tracker, path: Path) -> None:
     """Write a tracker to a file."""
-    write(path, "Tracker", _pack_tracker(tracker))
+    write(path, "Tracker", pack_tracker(tracker))
 
 
 def load(path: Path, indices: Iterable[Index] = ()) -> Any:
-    """A tracker, a partition or a connectivity from a file that its `save` wrote.
+    """A tracker, a partition, a connectivity or an ART estimator from a file that `save` wrote.
 
     Parameters
     ----------
@@ -48,7 +49,7 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
 
     Returns
     -------
-    Tracker, Partition or Connectivity
+    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
         It goes on exactly as the one that was saved would have.
 
     Examples
@@ -68,13 +69,23 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
         from icvi.saving_connectivity import unpack_connectivity
 
         return unpack_connectivity(facts, arrays)
-    return _unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
+    if facts["kind"] == "Watch":
+        raise ValueError(
+            f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
+            f"checkpoint="
+        )
+    if facts["kind"] != "Tracker":
+        from icvi.saving_art import unpack_art
+
+        return unpack_art(facts, arrays)
+    return unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
 
 
 # -- trackers ------------------------------------------------------------------------------
 
 
-def _pack_tracker(t: Tracker) -> Packed:
+def pack_tracker(t: Tracker) -> Packed:
+    """Facts and arrays of a tracker."""
     values = t._read()
     partition, arrays = pack_partition(t._partition)
     packed = {f"partition.{name}": array for name, array in arrays.items()}
@@ -106,12 +117,13 @@ def _pack_tracker(t: Tracker) -> Packed:
     return facts, packed
 
 
-def _unpack_tracker(
+def unpack_tracker(
     facts: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
     own: Mapping[str, Index],
-    path: Path,
+    path: Path = "this",
 ) -> Tracker:
+    """The tracker that was packed; own indices by their names."""
     from icvi.tracker import Tracker
 
     t = Tracker(

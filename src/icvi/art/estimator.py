@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from operator import attrgetter
@@ -35,6 +36,18 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
     def _forget(self, scaling: Scaling) -> None:
         """Start with no categories at all."""
         raise NotImplementedError
+
+    # -- keeping it ------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the estimator to a file, for `icvi.load`; it comes back bit for bit.
+
+        The file takes the place of what was there when it is complete and on the disk, not before.
+        It holds numbers and names, no code.
+        """
+        from icvi.saving_art import save_art
+
+        save_art(self, path)
 
     # -- samples ---------------------------------------------------------------------------
 

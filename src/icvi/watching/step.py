@@ -55,6 +55,12 @@ class Output:
     How a stream is cut into steps is chance: what an output makes of it must not depend on that.
     """
 
+    def check_new(self) -> None:
+        """Refuse to write over what is there, unless that was asked for."""
+
+    def begin(self, again: bool = False) -> None:
+        """Start anew; `again` where a run was killed that had just begun: then write over it."""
+
     def take(self, step: Step) -> None:
         """Take the next step."""
         raise NotImplementedError

@@ -1,0 +1,302 @@
+"""Validity indices as metrics of river.
+
+>>> from river import cluster, evaluate, stream
+>>> X = [[1, 2], [1, 4], [1, 0], [4, 2], [4, 4], [4, 0], [-2, 2], [-2, 4], [-2, 0]]
+>>> model = cluster.KMeans(n_clusters=3, halflife=0.4, sigma=3, seed=0)
+>>> evaluate.progressive_val_score(stream.iter_array(X), model, RiverIndices(["CH", "XB"]))
+CH: 7.56
+XB: 0.205761
+
+They are exact after every sample, from labels alone, and `revert` takes a sample back exactly.
+Values are those of `icvi.Tracker`, so those of `icvi.scores` for the same samples and labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from typing import Any
+
+from icvi.indices import Index, select
+from icvi.tracker import Tracker
+
+try:
+    from river.metrics.base import ClusteringMetric
+except ImportError as error:
+    raise ImportError(
+        "icvi.compat.river_metrics needs river 0.24 or later; install it with: "
+        "pip install 'icvi[river]'"
+    ) from error
+
+Sample = Mapping[Hashable, float]
+
+__all__ = ["ClusteringMetrics", "RiverIndex", "RiverIndices"]
+
+
+class _Tracking(ClusteringMetric):
+    """A metric that hands samples to a tracker."""
+
+    noise_label: Hashable
+    options: dict[str, Any]
+
+    def _begin(self, indices: Any) -> None:
+        self._tracker = Tracker(indices, noise_label=self.noise_label, **self.options)
+        self._features: tuple[Hashable, ...] = ()
+
+    @property
+    def tracker(self) -> Tracker:
+        """The tracker behind it, with all it knows of the clusters."""
+        return self._tracker
+
+    def update(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
+        """Add a sample.
+
+        Parameters
+        ----------
+        x : dict
+            Its features; the first sample decides which there are, and their order.
+        y_pred : hashable
+            The label that the clusterer gave it.
+        centers : dict, optional
+            The clusterer's centres by label. Only their labels are looked at: where that of the
+            sample is not among them, the clusterer had no cluster for it, and it is noise.
+        w : float, default 1.0
+            Its weight.
+        """
+        features = self._features or tuple(x)
+        self._tracker.update(_values(x, features), self._label(y_pred, centers), w)
+        self._features = features
+
+    def revert(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
+        """Take a sample back.
+
+        Parameters
+        ----------
+        x, y_pred, centers, w
+            As they were in `update`.
+        """
+        values = _values(x, self._features or tuple(x))
+        self._tracker.remove(values, self._label(y_pred, centers), w)
+
+    def why(self, name: str | Index) -> str | None:
+        """None, or the reason why an index is undefined: ``"k<2"``, ``"zero_within"``, ..."""
+        return self._tracker.why(name)
+
+    def __add__(self, other: ClusteringMetric) -> ClusteringMetrics:
+        return ClusteringMetrics([self]) + other
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def _label(self, y_pred: Hashable, centers: Any) -> Hashable:
+        if self.noise_label is None:
+            if y_pred is None:
+                raise ValueError(
+                    "y_pred is None, so the clusterer has no cluster for this sample; leave it "
+                    "out, or set noise_label to have such samples counted as noise"
+                )
+            return y_pred
+        known = centers is None or not isinstance(centers, Mapping) or y_pred in centers
+        return y_pred if known and y_pred is not None else self.noise_label
+
+
+class RiverIndex(_Tracking):
+    """One validity index as a metric of river.
+
+    Parameters
+    ----------
+    index : str or Index, default "SIL"
+        A name of the catalogue or an index object.
+    noise_label : hashable, default -1
+        The label of samples in no cluster, which are left out. Those that the clusterer has no
+        cluster for count as noise, too: the label is None, or not among the centres. None to have
+        no noise.
+    **options
+        Those of `icvi.Tracker`: ``undefined``, ``window``, ``half_life``, ``bounds``,
+        ``quantizer``. Conn needs bounds.
+
+    Notes
+    -----
+    Where a pipeline scales, river's `progressive_val_score` gives metrics the scaled samples. A
+    reading that is undefined is nan, unless ``undefined`` says otherwise; river's Silhouette gives
+    an infinity. `why` says why.
+
+    Examples
+    --------
+    >>> metric = RiverIndex("CH")
+    >>> for x, label in [(0.0, 0), (2.0, 0), (10.0, 1), (12.0, 1), (99.0, 0)]:
+    ...     metric.update({"width": x}, label)
+    >>> metric.revert({"width": 99.0}, 0)
+    >>> metric, metric.get(), metric.bigger_is_better
+    (CH: 50, 50.0, True)
+    """
+
+    _fmt = ",.6g"
+
+    def __init__(
+        self, index: str | Index = "SIL", noise_label: Hashable = -1, **options: Any
+    ) -> None:
+        self.index, self.noise_label, self.options = index, noise_label, options
+        chosen = select(index)
+        if len(chosen) != 1:
+            raise ValueError(f"expected one index, got {index!r}; RiverIndices takes several")
+        self._begin(chosen)
+
+    def get(self) -> float:
+        """The reading now."""
+        return self._tracker[self._tracker.indices[0]]
+
+    def why(self, name: str | Index | None = None) -> str | None:
+        """None, or the reason why it is undefined: ``"k<2"``, ``"zero_within"``, ..."""
+        return super().why(self._tracker.indices[0] if name is None else name)
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """Whether larger readings mean better partitions."""
+        return self._tracker.indices[0].direction == "max"
+
+    def __repr__(self) -> str:
+        return f"{self._tracker.indices[0].name}: {self.get():{self._fmt}}"
+
+
+class RiverIndices(_Tracking):
+    """Several validity indices as one metric of river: all read one state.
+
+    Parameters
+    ----------
+    indices : str or list, default "paper"
+        ``"paper"``, ``"all"``, or a list of names and index objects.
+    noise_label, **options
+        As in `RiverIndex`.
+
+    Examples
+    --------
+    >>> metric = RiverIndices(["CH", "XB"])
+    >>> for x, label in [(0.0, 0), (2.0, 0), (10.0, 1), (12.0, 1)]:
+    ...     metric.update({"width": x}, label)
+    >>> metric.get(), metric["XB"]
+    ({'CH': 50.0, 'XB': 0.01}, 0.01)
+    """
+
+    _fmt = ",.6g"
+
+    def __init__(
+        self,
+        indices: str | Iterable[str | Index] = "paper",
+        noise_label: Hashable = -1,
+        **options: Any,
+    ) -> None:
+        self.indices = indices if isinstance(indices, str) else list(indices)
+        self.noise_label, self.options = noise_label, options
+        self._begin(self.indices)
+
+    def get(self) -> dict[str, float]:  # type: ignore[override]
+        """The readings now, by name."""
+        return self._tracker.values
+
+    def __getitem__(self, name: str | Index) -> float:
+        return self._tracker[name]
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """Not defined: each index has a direction of its own."""
+        raise NotImplementedError("each index has a direction of its own; see icvi.catalogue")
+
+    def __repr__(self) -> str:
+        return "\n".join(f"{name}: {value:{self._fmt}}" for name, value in self.get().items())
+
+
+class ClusteringMetrics(ClusteringMetric):
+    """Clustering metrics, ours or river's, updated together: what ``a + b`` makes.
+
+    River's own ``Metrics`` is not taken for a clustering metric by `progressive_val_score`. Where
+    all are validity indices, `RiverIndices` needs one state instead of one for each.
+
+    Parameters
+    ----------
+    metrics : list of ClusteringMetric
+        They are held, not copied.
+
+    Examples
+    --------
+    >>> from river import metrics
+    >>> both = RiverIndex("CH") + metrics.Silhouette()
+    >>> for x, label in [(0.0, 0), (2.0, 0), (10.0, 1), (12.0, 1)]:
+    ...     both.update({"width": x}, label, {0: {"width": 1.0}, 1: {"width": 11.0}})
+    >>> both
+    CH: 50
+    Silhouette: 1.
+    """
+
+    def __init__(self, metrics: Iterable[ClusteringMetric]) -> None:
+        self.metrics = list(metrics)
+
+    def update(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
+        """Add a sample to each."""
+        for metric in self.metrics:
+            metric.update(x, y_pred, centers, w)
+
+    def revert(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
+        """Take a sample back from each."""
+        for metric in self.metrics:
+            metric.revert(x, y_pred, centers, w)
+
+    def get(self) -> list[Any]:  # type: ignore[override]
+        """What each gives, in order."""
+        return [metric.get() for metric in self.metrics]
+
+    @property
+    def bigger_is_better(self) -> bool:
+        """Not defined: each metric has a direction of its own."""
+        raise NotImplementedError("each metric has a direction of its own")
+
+    def works_with(self, model: Any) -> bool:
+        """Whether all work with a model."""
+        return all(metric.works_with(model) for metric in self.metrics)
+
+    def clone(
+        self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
+    ) -> ClusteringMetrics:
+        """The same metrics, fresh."""
+        return ClusteringMetrics(
+            metric.clone(new_params, include_attributes) for metric in self.metrics
+        )
+
+    def __iter__(self) -> Iterator[ClusteringMetric]:
+        return iter(self.metrics)
+
+    def __len__(self) -> int:
+        return len(self.metrics)
+
+    def __getitem__(self, position: int) -> ClusteringMetric:
+        return self.metrics[position]
+
+    def __add__(self, other: ClusteringMetric) -> ClusteringMetrics:
+        if not isinstance(other, ClusteringMetric):
+            raise ValueError(
+                f"expected another clustering metric, got {type(other).__name__}: it is not fed "
+                f"with samples and labels"
+            )
+        more = other.metrics if isinstance(other, ClusteringMetrics) else [other]
+        return ClusteringMetrics([*self.metrics, *more])
+
+    def __radd__(self, other: ClusteringMetric) -> ClusteringMetrics:
+        return ClusteringMetrics([]) + other + self
+
+    def __repr__(self) -> str:
+        return "\n".join(repr(metric) for metric in self.metrics)
+
+    def __str__(self) -> str:
+        return repr(self)
+
+
+def _values(x: Sample, features: tuple[Hashable, ...]) -> list[float]:
+    """The features of a sample, in order."""
+    if len(x) != len(features) or not all(name in x for name in features):
+        missing = [name for name in features if name not in x]
+        new = [name for name in x if name not in features]
+        wrong = [f"{name!r} is missing" for name in missing] + [f"{name!r} is new" for name in new]
+        raise ValueError(
+            f"expected the features of the first sample, {', '.join(map(repr, features))}; "
+            f"{', '.join(wrong)}"
+        )
+    return [x[name] for name in features]

@@ -1,0 +1,88 @@
+"""A folder from which a watch goes on after it was stopped, whatever stopped it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from icvi import container
+from icvi.saving_partition import write
+from icvi.streams.extras import load
+from icvi.watching.step import Kept
+
+_FILE, _LOCK = "watch.icvi", "watch.lock"
+
+
+class Checkpoint:
+    """Where a watch writes down what it needs to go on; one at a time may use a folder.
+
+    All of it is one file (`icvi.container`), which is replaced as a whole or not at all.
+
+    Parameters
+    ----------
+    folder : str or path-like
+        Made if it is not there.
+    settings : dict
+        What must be the same for a watch to be the same, as plain JSON.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+        self.folder = Path(folder)
+        self._path = self.folder / _FILE
+        self._settings = dict(settings)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        filelock = load("filelock", "stream")
+        self._lock = filelock.FileLock(self.folder / _LOCK, timeout=0)
+        try:
+            self._lock.acquire()
+        except filelock.Timeout:
+            raise RuntimeError(
+                f"{self.folder} is in use by another process that watches; wait for it, or give "
+                f"another folder"
+            ) from None
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is something to go on from."""
+        return self._path.exists()
+
+    def read(self) -> Kept:
+        """What was written last; refused when it is of another watch."""
+        facts, arrays = container.read(self._path)
+        if facts.get("kind") != "Watch":
+            raise ValueError(f"{self._path} is no checkpoint of a watch; give another folder")
+        self._compare(facts["settings"])
+        return facts, arrays
+
+    def write(self, kept: Kept) -> None:
+        """Write down where the watch is."""
+        facts, arrays = kept
+        write(self._path, "Watch", ({"settings": self._settings, **facts}, arrays))
+
+    def clear(self) -> None:
+        """Forget what is there."""
+        self._path.unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Let others use the folder."""
+        self._lock.release()
+
+    def _compare(self, before: Mapping[str, Any]) -> None:
+        for name in before.keys() | self._settings.keys():
+            was, now = before.get(name), self._settings.get(name)
+            if was != now:
+                raise ValueError(
+                    f"{self.folder} holds a watch with other settings: {name} was {_shown(was)} "
+                    f"and is {_shown(now)}; give another folder, or overwrite=True (--overwrite) "
+                    f"to start anew"
+                )
+
+
+def _shown(setting: Any) -> str:
+    if isinstance(setting, list):
+        return ", ".join(map(_shown, setting)) or "nothing"
+    if isinstance(setting, dict):
+        return ", ".join(f"{key}={value!r}" for key, value in setting.items())
+    return "nothing" if setting is None else str(setting)

@@ -1,0 +1,233 @@
+"""Curves of a whole stream in bounded memory: buckets that widen as the stream goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.labels import plain
+from icvi.watching.step import Kept, Output, Step
+from icvi.written import as_json, from_json
+
+#: Buckets, at most; between half as many and so many once the stream is that long.
+MOST = 1024
+#: Clusters whose sizes are kept one by one; those that appear later are counted together.
+CLUSTERS = 256
+
+
+class History(Output):
+    """What the indices read over a stream, its clusters and their sizes.
+
+    A bucket holds `width` consecutive samples, a power of two. When there are too many buckets,
+    neighbours are joined. So curves keep their extremes, and what is remembered depends on the
+    samples alone, not on how they came.
+
+    Parameters
+    ----------
+    names : list of str
+        The indices.
+
+    Attributes
+    ----------
+    width : int
+        Samples of a bucket.
+    samples : array of b
+        How many samples had been seen at the last reading of each bucket.
+    k : array of b
+        Number of clusters then.
+    last, low, high : arrays of shape (b, number of indices)
+        Last, smallest and largest reading of each bucket; nan where all are undefined.
+    labels : list
+        The first `CLUSTERS` labels in order of appearance.
+    founded : list of int
+        The number (from 1) of the first sample of each of them.
+    arrivals : array of shape (b, len(labels) + 1)
+        Samples of each cluster in each bucket; the last column is all clusters that came later.
+    seen : int
+        Samples so far.
+    since : int
+        The number of the last sample after which there was one cluster more; 0 before the first.
+    then : array
+        The first defined reading of each index from there on; nan where there is none yet.
+    """
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = list(names)
+        m = len(self.names)
+        self.width, self.seen, self.since = 1, 0, 0
+        self.labels: list[Hashable] = []
+        self.founded: list[int] = []
+        self.then = np.full(m, np.nan)
+        self._columns: dict[Hashable, int] = {}
+        self._k = 0
+        # One table for all that is joined alike; a bucket without a reading has samples 0.
+        self._samples = np.zeros(MOST, dtype=np.int64)
+        self._ks = np.zeros(MOST, dtype=np.int64)
+        self._last, self._low, self._high = (np.full((MOST, m), np.nan) for _ in range(3))
+        self._arrivals = np.zeros((MOST, CLUSTERS + 1), dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """How many samples had been seen at the last reading of each bucket."""
+        return self._samples[self._read]
+
+    @property
+    def k(self) -> NDArray[np.int64]:
+        """Number of clusters at the last reading of each bucket."""
+        return self._ks[self._read]
+
+    @property
+    def last(self) -> NDArray[np.float64]:
+        """Last reading of each bucket."""
+        return self._last[self._read]
+
+    @property
+    def low(self) -> NDArray[np.float64]:
+        """Smallest reading of each bucket."""
+        return self._low[self._read]
+
+    @property
+    def high(self) -> NDArray[np.float64]:
+        """Largest reading of each bucket."""
+        return self._high[self._read]
+
+    @property
+    def arrivals(self) -> NDArray[np.int64]:
+        """Samples of each cluster in each bucket, then of all others."""
+        # Samples of buckets without a reading belong to the next one that has some.
+        bounds = np.flatnonzero(self._read)
+        if not len(bounds):
+            return np.zeros((0, len(self.labels) + 1), dtype=np.int64)
+        starts = np.concatenate([[0], bounds[:-1] + 1])
+        summed = np.add.reduceat(self._arrivals[: bounds[-1] + 1], starts, axis=0)
+        return np.concatenate([summed[:, : len(self.labels)], summed[:, CLUSTERS:]], axis=1)
+
+    def take(self, step: Step) -> None:
+        """Take the next step."""
+        while (step.stop - 1) // self.width >= MOST:
+            self._widen()
+        self._count(step)
+        self.seen = step.stop
+        trace = step.trace
+        if len(trace):
+            values = np.stack([trace[name] for name in self.names], axis=1)
+            self._enter(trace.samples, trace.k, values)
+            self._compare(trace.samples, trace.k, values)
+
+    def keep(self) -> Kept:
+        """What has been remembered."""
+        used = (self.seen - 1) // self.width + 1 if self.seen else 0
+        facts = {
+            "width": self.width,
+            "seen": self.seen,
+            "since": self.since,
+            "k": self._k,
+            "labels": [as_json(label) for label in self.labels],
+            "founded": self.founded,
+        }
+        arrays = {
+            "samples": self._samples[:used],
+            "ks": self._ks[:used],
+            "last": self._last[:used],
+            "low": self._low[:used],
+            "high": self._high[:used],
+            "arrivals": self._arrivals[:used],
+            "then": self.then,
+        }
+        return facts, arrays
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what was kept."""
+        self.width, self.seen, self.since = facts["width"], facts["seen"], facts["since"]
+        self._k, self.founded = facts["k"], list(facts["founded"])
+        self.labels = [from_json(label) for label in facts["labels"]]
+        self._columns = {label: column for column, label in enumerate(self.labels)}
+        self.then = np.array(arrays["then"])
+        for name, array in arrays.items():
+            if name != "then":
+                getattr(self, f"_{name}")[: len(array)] = array
+
+    # -- inside ----------------------------------------------------------------------------
+
+    @property
+    def _read(self) -> NDArray[np.bool_]:
+        return self._samples > 0
+
+    def _widen(self) -> None:
+        """Join neighbours."""
+        self.width *= 2
+        half, later = MOST // 2, self._samples[1::2] > 0
+        for table in (self._samples, self._ks, self._last):
+            chosen = later.reshape(-1, *[1] * (table.ndim - 1))
+            table[:half] = np.where(chosen, table[1::2], table[::2])
+        self._low[:half] = np.fmin(self._low[::2], self._low[1::2])
+        self._high[:half] = np.fmax(self._high[::2], self._high[1::2])
+        self._arrivals[:half] = self._arrivals[::2] + self._arrivals[1::2]
+        for table in (self._samples, self._ks, self._arrivals):
+            table[half:] = 0
+        for table in (self._last, self._low, self._high):
+            table[half:] = np.nan
+
+    def _enter(
+        self, samples: NDArray[np.int64], k: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        """Readings into their buckets."""
+        buckets = (samples - 1) // self.width
+        starts = np.flatnonzero(np.diff(buckets, prepend=-1))
+        ends = np.append(starts[1:], len(buckets)) - 1
+        at = buckets[starts]
+        self._samples[at], self._ks[at], self._last[at] = samples[ends], k[ends], values[ends]
+        # The first of these buckets may hold readings of the step before.
+        self._low[at] = np.fmin(self._low[at], np.fmin.reduceat(values, starts, axis=0))
+        self._high[at] = np.fmax(self._high[at], np.fmax.reduceat(values, starts, axis=0))
+
+    def _compare(
+        self, samples: NDArray[np.int64], k: NDArray[np.int64], values: NDArray[np.float64]
+    ) -> None:
+        """Find the last new cluster, and what the indices read then."""
+        rises = np.flatnonzero(np.diff(k, prepend=self._k) > 0)
+        self._k = int(k[-1])
+        if len(rises):
+            self.since, values = int(samples[rises[-1]]), values[rises[-1] :]
+            self.then = values[0].copy()
+        for column in np.flatnonzero(np.isnan(self.then)):
+            defined = np.flatnonzero(~np.isnan(values[:, column]))
+            if len(defined):
+                self.then[column] = values[defined[0], column]
+
+    def _count(self, step: Step) -> None:
+        """Samples of each cluster into their buckets."""
+        labels, firsts, places = _distinct(step.labels)
+        columns = np.empty(len(labels), dtype=np.int64)
+        for i in np.argsort(firsts, kind="stable").tolist():
+            label = labels[i]
+            if label not in self._columns and len(self.labels) < CLUSTERS:
+                self._columns[label] = len(self.labels)
+                self.labels.append(label)
+                self.founded.append(step.first + int(firsts[i]) + 1)
+            columns[i] = self._columns.get(label, CLUSTERS)
+        buckets = np.arange(step.first, step.stop) // self.width
+        begin = int(buckets[0])
+        flat = (buckets - begin) * (CLUSTERS + 1) + columns[places]
+        n = int(buckets[-1]) - begin + 1
+        counted = np.bincount(flat, minlength=n * (CLUSTERS + 1)).reshape(n, CLUSTERS + 1)
+        self._arrivals[begin : begin + n] += counted
+
+
+def _distinct(
+    labels: NDArray[Any],
+) -> tuple[list[Hashable], NDArray[np.int64], NDArray[np.int64]]:
+    """Distinct labels, where each appears first, and the place of every label among them."""
+    if labels.dtype.kind in "iu":
+        distinct, firsts, places = np.unique(labels, return_index=True, return_inverse=True)
+        return distinct.tolist(), firsts, places
+    found: dict[Hashable, int] = {}
+    positions = [found.setdefault(plain(label), len(found)) for label in labels.tolist()]
+    places = np.array(positions, dtype=np.int64)
+    return list(found), np.unique(places, return_index=True)[1], places

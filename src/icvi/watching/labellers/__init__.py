@@ -1,0 +1,29 @@
+"""Who says which cluster a sample belongs to: a column, an estimator, or a function.
+
+`labeller_for` makes a `Labeller` of any of them; `named_clusterer` makes a clusterer of what
+somebody typed: ``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``.
+
+>>> import numpy as np
+>>> from icvi.streams import Batch
+>>> labeller = labeller_for(named_clusterer("art", {"rho": 0.8, "bounds": (0, 9)}), batch=1024)
+>>> labeller.label(Batch(np.array([[1.0], [8.0], [1.5]]))).labels.tolist()
+[0, 1, 0]
+"""
+
+from icvi.watching.labellers.choosing import labeller_for
+from icvi.watching.labellers.labeller import NO_CLUSTER, Labelled, Labeller
+from icvi.watching.labellers.models import check_savable, load_model, save_model
+from icvi.watching.labellers.names import named_clusterer
+from icvi.watching.labellers.parameters import parse_param
+
+__all__ = [
+    "NO_CLUSTER",
+    "Labelled",
+    "Labeller",
+    "check_savable",
+    "labeller_for",
+    "load_model",
+    "named_clusterer",
+    "parse_param",
+    "save_model",
+]

@@ -1,0 +1,113 @@
+"""Labels from FuzzyART and FuzzySMART."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from icvi.art.fuzzy_art import FuzzyART
+from icvi.art.fuzzy_smart import FuzzySMART
+from icvi.kernels.usable import first_outside
+from icvi.streams.batch import Batch
+from icvi.watching.labellers.feature_names import check_columns, checked_names
+from icvi.watching.labellers.labeller import Labelled, Labeller
+
+_COUNTS = struct.Struct("<qq")
+
+
+class ArtLabels(Labeller):
+    """Learns samples one after the other; each gets the category it was learnt into.
+
+    Parameters
+    ----------
+    model : FuzzyART or FuzzySMART
+        SMART also gives the winners that Conn needs.
+    batch : int
+        How many samples give the bounds of a model that has none.
+    learn : bool
+        False to leave the model as it is and predict.
+    columns : sequence of str
+        The features of the stream.
+
+    Examples
+    --------
+    >>> import icvi, numpy as np
+    >>> labeller = ArtLabels(icvi.FuzzySMART(bounds=(0.0, 1.0)), batch=100)
+    >>> labelled = labeller.label(Batch(np.array([[0.1], [0.2], [0.9]])))
+    >>> labelled.labels.tolist(), labelled.winners.tolist()
+    ([0, 0, 1], [[0, -1], [1, 0], [2, 1]])
+    """
+
+    def __init__(
+        self, model: Any, batch: int, *, learn: bool = True, columns: Sequence[str] = ()
+    ) -> None:
+        self.name, self.model, self.learns = type(model).__name__, model, learn
+        self._batch = batch
+        self._seen = self._outside = 0  # samples learnt, and those that were clipped
+        self._columns = tuple(columns)
+        if not isinstance(model, (FuzzyART, FuzzySMART)):
+            raise TypeError(
+                f"expected FuzzyART or FuzzySMART, got {self.name}: it does not find clusters, it "
+                f"learns those that y gives"
+            )
+        if not (learn or self._fitted):
+            raise ValueError(
+                f"{self.name} has learnt nothing, so it has no clusters to put samples into; fit "
+                f"it first, or let it learn (learn=True, no --no-learn)"
+            )
+        check_columns(model, columns, self.name)
+
+    @property
+    def first(self) -> int | None:
+        """Size of the batch that gives the bounds; None where there are bounds."""
+        return None if self._fitted or self.model.bounds is not None else self._batch
+
+    def label(self, batch: Batch) -> Labelled:
+        """The category of each sample when it was learnt, or the one it is predicted to be in."""
+        named = hasattr(self.model, "feature_names_in_")
+        with checked_names() if named else nullcontext():
+            if self.learns:
+                self.model.partial_fit(batch.X)
+                self._look_outside(batch)
+                return Labelled(self.model.labels_, getattr(self.model, "winners_", None))
+            if isinstance(self.model, FuzzySMART):
+                return Labelled(*self.model.predict(batch.X, return_winners=True))
+            return Labelled(self.model.predict(batch.X))
+
+    @property
+    def remarks(self) -> list[str]:
+        """How many samples lay outside the bounds that the first ones gave."""
+        if not self._outside:
+            return []
+        return [
+            f"{self._outside:,} of {self._seen:,} samples lay outside the bounds that the first "
+            f"{self._batch:,} gave, and were taken as on the border; give bounds=(low, high) "
+            f"(--bounds LOW HIGH), or let more samples give them (--batch)"
+        ]
+
+    def keep(self) -> bytes:
+        """The model, and what is to be remarked."""
+        return _COUNTS.pack(self._seen, self._outside) + super().keep()
+
+    def resume(self, kept: bytes) -> None:
+        """Go on where `keep` was called."""
+        super().resume(kept[_COUNTS.size :])
+        self._seen, self._outside = _COUNTS.unpack(kept[: _COUNTS.size])
+
+    def _look_outside(self, batch: Batch) -> None:
+        self._seen += len(batch)
+        if self.model.bounds is None:
+            low, high = bounds = self.model._scaling.bounds
+            if first_outside(batch.X, bounds) >= 0:
+                inside = ((low <= batch.X) & (batch.X <= high)).all(axis=1)
+                self._outside += len(batch) - int(inside.sum())
+
+    @property
+    def _fitted(self) -> bool:
+        return hasattr(self.model, "n_features_in_")
+
+    def _adopt(self, model: Any) -> None:
+        check_columns(model, self._columns, self.name)
+        super()._adopt(model)

@@ -1,0 +1,76 @@
+"""The labeller for whatever somebody gives as a clusterer."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from icvi.watching.labellers.labeller import Labeller, comes_from
+from icvi.watching.labellers.names import named_clusterer
+
+_EXPECTED = (
+    "expected a clusterer: FuzzyART or FuzzySMART, one of scikit-learn with partial_fit or already "
+    "fitted, one of river, a function from samples to labels, or the name of one of these"
+)
+
+
+def labeller_for(
+    clusterer: Any, *, batch: int, learn: bool = True, columns: Sequence[str] = ()
+) -> Labeller:
+    """A labeller that asks a clusterer.
+
+    Parameters
+    ----------
+    clusterer : object, str or None
+        None for the labels of the source; `FuzzyART` or `FuzzySMART`; a clusterer of scikit-learn
+        or of river, a pipeline of river that ends with one, or anything with the methods of
+        these; a function from an (n, d) array to n labels; or what `named_clusterer` takes.
+    batch : int
+        How many samples a scikit-learn clusterer learns at once, and how many give the bounds of
+        an ART estimator that has none.
+    learn : bool, default True
+        False to have the clusterer predict only; it must have learnt before.
+    columns : sequence of str
+        Names of the features.
+
+    Returns
+    -------
+    Labeller
+
+    Examples
+    --------
+    >>> from river import cluster
+    >>> labeller_for(cluster.KMeans(), batch=100).name
+    'KMeans'
+    """
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise ValueError(f"expected batch to be a whole number from 1 on, got {batch!r}")
+    if isinstance(clusterer, (str, os.PathLike)):
+        clusterer = named_clusterer(os.fspath(clusterer), {})
+    if isinstance(clusterer, type):
+        name = clusterer.__name__
+        raise TypeError(f"expected a clusterer, got the class {name}; make one: {name}(...)")
+    if clusterer is None:
+        from icvi.watching.labellers.column_labels import ColumnLabels
+
+        if not learn:
+            raise ValueError("learn=False (--no-learn) is for a clusterer, and none is given")
+        return ColumnLabels()
+    if comes_from(clusterer, "icvi.art"):
+        from icvi.watching.labellers.art_labels import ArtLabels
+
+        return ArtLabels(clusterer, batch, learn=learn, columns=columns)
+    if hasattr(clusterer, "learn_one"):
+        from icvi.watching.labellers.river_labels import RiverLabels
+
+        return RiverLabels(clusterer, learn=learn, columns=columns)
+    if hasattr(clusterer, "predict") or hasattr(clusterer, "fit"):
+        from icvi.watching.labellers.scikit_labels import ScikitLabels
+
+        return ScikitLabels(clusterer, batch, learn=learn, columns=columns)
+    if callable(clusterer):
+        from icvi.watching.labellers.function_labels import FunctionLabels
+
+        return FunctionLabels(clusterer)
+    raise TypeError(f"{_EXPECTED}; got {type(clusterer).__name__}")

@@ -1,0 +1,46 @@
+"""Labels from a function of the samples."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any
+
+from icvi.streams.batch import Batch
+from icvi.watching.labellers.labeller import Labelled, Labeller, as_labels
+
+_STATELESS = (types.FunctionType, types.BuiltinFunctionType)
+
+
+class FunctionLabels(Labeller):
+    """Asks a function, ``labels = f(X)``, for the labels of (n, d) arrays.
+
+    It is given samples in order, in arrays of any size: the label of a sample must not depend on
+    which others are in the same array. A plain function is not kept in a checkpoint; an object
+    that can be called is, with all it knows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sides = FunctionLabels(lambda X: np.where(X[:, 0] < 0, "left", "right"))
+    >>> sides.label(Batch(np.array([[-3.0], [2.0]]))).labels.tolist()
+    ['left', 'right']
+    """
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.model = function
+        self.name = getattr(function, "__name__", type(function).__name__)
+
+    def label(self, batch: Batch) -> Labelled:
+        """What the function says of the samples."""
+        # A copy: what is done to it stays in the function.
+        return Labelled(as_labels(self.model(batch.X.copy()), len(batch), self.name))
+
+    def keep(self) -> bytes:
+        """Nothing for a plain function; an object as it is."""
+        return b"" if isinstance(self.model, _STATELESS) else super().keep()
+
+    def resume(self, kept: bytes) -> None:
+        """Go on with the object that was kept; a plain function is the one given now."""
+        if kept or not isinstance(self.model, _STATELESS):
+            super().resume(kept)

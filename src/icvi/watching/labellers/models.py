@@ -1,0 +1,136 @@
+"""Clusterers as files: ours in a format of our own, those of others as pickles."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO, Any
+
+from icvi.container import _replacing
+from icvi.watching.labellers.birch_views import mend
+from icvi.watching.labellers.labeller import PICKLING_ERRORS
+
+_OURS = ".icvi"
+_PICKLES = (".pkl", ".pickle")
+_JOBLIB = ".joblib"
+
+#: How the names of files end that a model can be saved in.
+SUFFIXES = (_OURS, *_PICKLES, _JOBLIB)
+
+
+def is_model(path: str | os.PathLike[str]) -> bool:
+    """Whether a name is that of a saved model."""
+    return Path(path).suffix.lower() in SUFFIXES
+
+
+def load_model(path: str | os.PathLike[str]) -> Any:
+    """A clusterer from a file.
+
+    Reading an ``.icvi`` file runs no code. Reading ``.pkl``, ``.pickle`` and ``.joblib`` runs
+    whatever its author put into it: open those that you trust only.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file, as `save_model`, pickle or joblib wrote it.
+    """
+    suffix = _suffix(path)
+    if suffix == _OURS:
+        from icvi.saving import load
+
+        model = load(path)
+        if not hasattr(model, "predict"):
+            raise ValueError(
+                f"{os.fspath(path)} holds a {type(model).__name__}, not a clusterer; icvi.load "
+                f"reads it"
+            )
+        return model
+    with open(path, "rb") as file:
+        try:
+            return mend(pickle.load(file) if suffix in _PICKLES else _joblib().load(file))
+        except Exception as error:
+            raise ValueError(
+                f"{os.fspath(path)} cannot be read as a model: {error!r}; it takes the packages, "
+                f"in versions near those, that it was saved with"
+            ) from error
+
+
+def check_savable(model: Any, path: str | os.PathLike[str]) -> None:
+    """Refuse a path that `save_model` would refuse, before anything is learnt.
+
+    Parameters
+    ----------
+    model, path
+        As in `save_model`.
+    """
+    if model is None:
+        raise ValueError("there is no model to save: the labels come from a column")
+    if _suffix(path) == _OURS and not _is_ours(model):
+        raise ValueError(
+            f"an .icvi file holds FuzzyART, FuzzySMART and icvi's other estimators, and no code; "
+            f"save a {type(model).__name__} as .pkl or .joblib"
+        )
+    directory = Path(os.path.realpath(path)).parent
+    if not directory.is_dir():
+        raise FileNotFoundError(f"there is no directory {directory} to save a model in")
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a clusterer to a file, for `load_model`.
+
+    The file takes the place of what was there when it is complete and on the disk, not before.
+
+    Parameters
+    ----------
+    model : object
+        A clusterer.
+    path : str or path-like
+        Ending in ``.icvi`` for icvi's own estimators; in ``.pkl``, ``.pickle`` or ``.joblib`` for
+        any that can be pickled.
+
+    Examples
+    --------
+    >>> import icvi, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "model.icvi"
+    >>> save_model(icvi.FuzzyART(rho=0.8), path)
+    >>> load_model(path)
+    FuzzyART(rho=0.8)
+    """
+    check_savable(model, path)
+    suffix = _suffix(path)
+    if suffix == _OURS:
+        model.save(path)
+        return
+    dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
+    with _replacing(Path(os.path.realpath(path))) as file:
+        try:
+            dump(model, file)
+        except PICKLING_ERRORS as error:
+            raise TypeError(f"{type(model).__name__} cannot be pickled: {error!r}") from error
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"expected a file that ends in {', '.join(SUFFIXES)} for a model, got {os.fspath(path)}"
+        )
+    return suffix
+
+
+def _is_ours(model: Any) -> bool:
+    from icvi.saving_art import ESTIMATORS
+
+    return type(model) in ESTIMATORS.values()
+
+
+def _joblib() -> Any:
+    try:
+        return importlib.import_module("joblib")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "a .joblib file needs joblib; install it with: pip install 'icvi[art]'", name="joblib"
+        ) from error

@@ -1,0 +1,79 @@
+"""Parameters of clusterers as they are typed, and checked against what a class takes."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import inspect
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+#: What river's clusterers do with keywords they do not know: they give them to their k-means.
+_PASSED_ON = ("river.cluster.clustream.CluStream", "river.cluster.streamkmeans.STREAMKMeans")
+
+
+def parse_param(text: str) -> tuple[str, Any]:
+    """Name and value of ``NAME=VALUE``.
+
+    The value is read as JSON, then as a literal of Python; what is neither is a string.
+
+    Examples
+    --------
+    >>> [parse_param(text) for text in ("n_clusters=5", "bounds=[0, 1]", "rho=.9")]
+    [('n_clusters', 5), ('bounds', [0, 1]), ('rho', 0.9)]
+    >>> [parse_param(text) for text in ("init=random", "seed=null", "copy=False")]
+    [('init', 'random'), ('seed', None), ('copy', False)]
+    """
+    name, equals, value = text.partition("=")
+    name = name.strip()
+    if not equals or not name.isidentifier():
+        raise ValueError(f"expected NAME=VALUE, such as n_clusters=5, got {text!r}")
+    return name, _parse(value.strip())
+
+
+def _parse(value: str) -> Any:
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(value)
+        except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):
+            continue
+    return value
+
+
+def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
+    """An object of a class, with parameters that it has."""
+    name = getattr(kind, "__name__", repr(kind))
+    known = _known(kind)
+    for given in params:
+        if known is not None and given not in known:
+            raise ValueError(
+                f"{name} has no parameter {given!r}{nearest(given, known)}; it has "
+                f"{', '.join(known) or 'none'}"
+            )
+    try:
+        return kind(**params)
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{key}={value!r}" for key, value in params.items())
+        raise ValueError(f"cannot make {name}({given}): {error}") from error
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question that helps somebody who mistyped; nothing where no name is near."""
+    by_lower = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f", did you mean {by_lower[found[0]]!r}?" if found else ""
+
+
+def _known(kind: Callable[..., Any]) -> list[str] | None:
+    """Names of the parameters of a class; None where it takes any."""
+    parameters = inspect.signature(kind).parameters.values()
+    named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    known = [p.name for p in parameters if p.kind in named]
+    if any(p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters):
+        if f"{kind.__module__}.{kind.__qualname__}" not in _PASSED_ON:
+            return None
+        from river.cluster import KMeans
+
+        known += [name for name in inspect.signature(KMeans).parameters if name != "n_clusters"]
+    return list(dict.fromkeys(known))

@@ -1,0 +1,202 @@
+"""The loop: samples from a source, labels, readings, outputs, and now and then a checkpoint."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.saving import pack_tracker, unpack_tracker
+from icvi.saving_partition import part_of
+from icvi.streams import Batch, Position, Source
+from icvi.tracker import Tracker
+from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.cutting import cut
+from icvi.watching.labellers import Labeller
+from icvi.watching.step import Kept, Output, Step
+
+_SHARE = 0.05  # of the time that checkpoints may take
+
+
+class Loop:
+    """Joins a source, a labeller, a tracker and outputs.
+
+    Parameters
+    ----------
+    source : Source
+        Where samples come from.
+    labeller : Labeller
+        Who says which cluster a sample belongs to.
+    tracker : Tracker
+        What reads the indices.
+    outputs : dict of str to Output
+        What is made of the readings; the names tell them apart in a checkpoint.
+    checkpoint : Checkpoint, optional
+        Where to write down how to go on.
+    every : int
+        Read after every m-th sample.
+    first : int, optional
+        Samples that must come at once at the beginning: the tracker learns the scaling of its
+        prototypes from them.
+    timed : bool
+        Whether the tracker wants the times of samples.
+    interval : float
+        Seconds between checkpoints, at least.
+
+    Attributes
+    ----------
+    seen : int
+        Samples that have been dealt with.
+    resumed : int
+        How many of them were before this process began.
+    waiting : callable
+        Makes a context that is entered while the next samples are waited for, and left when they
+        are there: what interrupts the loop may do so within.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        labeller: Labeller,
+        tracker: Tracker,
+        outputs: Mapping[str, Output],
+        *,
+        checkpoint: Checkpoint | None = None,
+        every: int = 1,
+        first: int | None = None,
+        timed: bool = False,
+        interval: float = 10.0,
+    ) -> None:
+        self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
+        self._checkpoint, self._every, self._first, self._timed = checkpoint, every, first, timed
+        self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
+        self._interval = interval
+        self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.seen = self.resumed = 0
+        self._position: Position = {}
+        self._committed: Position = {}
+        self._whole = True  # whether all parts have dealt with the same samples
+        self._settled_at = time.monotonic()
+
+    def begin(self) -> None:
+        """Go on from the checkpoint, or start anew."""
+        again = self._checkpoint is not None and self._checkpoint.begun
+        if self._checkpoint is not None and again:
+            facts, arrays = self._checkpoint.read()
+            if "seen" in facts:
+                self._resume(facts, arrays)
+                return
+        elif self._checkpoint is not None:
+            for output in self.outputs.values():
+                output.check_new()
+            # From here on the files are ours: killed before the next line, they could be there.
+            self._checkpoint.write(({}, {}))
+        for output in self.outputs.values():
+            output.begin(again)
+        if self._checkpoint is not None:
+            self.settle()
+
+    def steps(self) -> Iterator[Step]:
+        """Deal with the samples, step by step."""
+        batches = cut(self._batches(), self._wish, start=self.seen, position=self._position)
+        for batch in batches:
+            yield self._step(batch)
+            if time.monotonic() - self._settled_at >= self._interval:
+                self.settle()
+
+    def settle(self) -> None:
+        """Have everything on the disk, then tell the source that it is dealt with."""
+        if not self._whole:
+            return
+        start = time.monotonic()
+        for output in self.outputs.values():
+            output.flush()
+        if self._checkpoint is not None:
+            self._checkpoint.write(self._kept())
+        if self._position and self._position != self._committed:
+            self.source.commit(self._position)
+            self._committed = self._position
+        self._settled_at = time.monotonic()
+        # A large state is written less often.
+        self._interval = max(self._interval, (self._settled_at - start) / _SHARE)
+
+    def finish(self) -> None:
+        """Settle, and leave complete outputs behind: all of them, even where one fails."""
+        with contextlib.ExitStack() as all_of_them:
+            for output in reversed([*self.outputs.values()]):
+                all_of_them.callback(output.finish)
+            self.settle()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        with contextlib.ExitStack() as all_of_them:
+            if self._checkpoint is not None:
+                all_of_them.callback(self._checkpoint.close)
+            all_of_them.callback(self.source.close)
+            for output in self.outputs.values():
+                all_of_them.callback(output.close)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _batches(self) -> Iterator[Batch]:
+        batches = iter(self.source)
+        while True:
+            with self.waiting():
+                batch = next(batches, None)
+            if batch is None:
+                return
+            if batch.first <= self.seen:
+                self.labeller.expect(self.source.columns)
+            yield batch
+
+    def _wish(self, seen: int) -> int | None:
+        """How many samples must be dealt with at once, for the outcome not to be chance."""
+        if self.labeller.chunk is not None:
+            return self.labeller.chunk
+        if seen:
+            return None
+        return max(self._first or 0, self.labeller.first or 0) or None
+
+    def _step(self, batch: Batch) -> Step:
+        self._whole = False
+        labelled = self.labeller.label(batch)
+        trace = self.tracker.update_many(
+            batch.X,
+            labelled.labels,
+            winners=labelled.winners if self._prototypes else None,
+            time=batch.time if self._timed else None,
+            every=self._every,
+        )
+        step = Step(batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker)
+        for output in self.outputs.values():
+            output.take(step)
+        self.seen, self._position = batch.stop, batch.position
+        self._whole = True
+        return step
+
+    def _kept(self) -> Kept:
+        tracker, arrays = pack_tracker(self.tracker)
+        packed = {f"tracker.{name}": array for name, array in arrays.items()}
+        outputs = {}
+        for name, output in self.outputs.items():
+            outputs[name], arrays = output.keep()
+            packed |= {f"{name}.{part}": array for part, array in arrays.items()}
+        packed["labeller"] = np.frombuffer(self.labeller.keep(), dtype=np.uint8)
+        facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
+        return {**facts, "outputs": outputs}, packed
+
+    def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        self.seen = self.resumed = facts["seen"]
+        self._position = self._committed = facts["position"]
+        if self._position:
+            self.source.seek(self._position)
+        own = {index.name: index for index in self.tracker.indices if index.own}
+        self.tracker = unpack_tracker(facts["tracker"], part_of(arrays, "tracker."), own)
+        self.labeller.resume(arrays["labeller"].tobytes())
+        for name, output in self.outputs.items():
+            output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))

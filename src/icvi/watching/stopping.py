@@ -1,0 +1,56 @@
+"""Ctrl-C: the samples at hand are dealt with first, then the loop stops."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any, Self
+
+
+class Stopping:
+    """Stops a loop between two steps when the process is asked to end.
+
+    While the loop waits for samples it is interrupted at once; while it deals with some, `asked`
+    becomes True and it stops when they are done. Asked a second time, it stops there and then.
+
+    Attributes
+    ----------
+    asked : int or None
+        The signal that asked to stop.
+    """
+
+    def __init__(self) -> None:
+        self.asked: int | None = None
+        self._idle = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._ask)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """While the loop waits for samples."""
+        self._idle = True
+        try:
+            # Asked just before, nobody would notice until the next samples come.
+            if self.asked is not None:
+                raise KeyboardInterrupt
+            yield
+        finally:
+            self._idle = False
+
+    def _ask(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        again, self.asked = self.asked is not None, number
+        if self._idle or again:
+            raise KeyboardInterrupt

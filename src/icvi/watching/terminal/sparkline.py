@@ -1,0 +1,62 @@
+"""A curve as one line of text."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.watching.terminal.signs import UNICODE
+
+
+def sparkline(curve: NDArray[np.float64], width: int, blocks: str = UNICODE.blocks) -> str:
+    """Draw a curve, oldest value first, newest at the right end.
+
+    Parameters
+    ----------
+    curve : array of n
+        Undefined values are nan and drawn as gaps; infinities are drawn like the extremes.
+    width : int
+        Columns, at most; a shorter curve takes one for each value.
+    blocks : str
+        Heights, lowest first.
+
+    Returns
+    -------
+    str
+        ``min(n, width)`` characters.
+
+    Examples
+    --------
+    >>> sparkline(np.array([0.0, 1.0, np.nan, 4.0, 6.0]), 10)
+    '▁▂ ▅▇'
+    """
+    shown = _thinned(curve, width)
+    drawn = np.full(len(shown), " ", dtype="<U1")
+    defined = ~np.isnan(shown)
+    drawn[defined] = np.array(list(blocks))[_levels(shown[defined], len(blocks))]
+    return "".join(drawn.tolist())
+
+
+def _thinned(curve: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Each column shows the value at its right edge."""
+    n = len(curve)
+    if n <= width:
+        return curve
+    edges = np.arange(1, max(width, 0) + 1) * n // max(width, 1)
+    return curve[edges - 1]
+
+
+def _levels(values: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    """The step of each value between the extremes of those that are finite."""
+    finite = values[np.isfinite(values)]
+    levels = np.full(len(values), count // 2, dtype=np.int64)
+    if len(finite) and finite.min() < finite.max():
+        # Dividing first: a difference of large numbers could overflow.
+        scale = np.abs(finite).max()
+        low, high = finite.min() / scale, finite.max() / scale
+        inside = np.isfinite(values)
+        share = (values[inside] / scale - low) / (high - low)
+        levels[inside] = np.minimum(share * count, count - 1)
+    levels[values == np.inf] = count - 1
+    levels[values == -np.inf] = 0
+    return levels

@@ -1,0 +1,105 @@
+"""The trace file: every reading of a stream in a CSV, NDJSON or Parquet file.
+
+The file only grows, can be cut back to where a checkpoint was made, and holds the same bytes
+however the stream came: in large steps or small ones, in one run or in several.
+
+>>> import icvi, numpy as np, pathlib, tempfile
+>>> from icvi.watching.step import Step
+>>> X, labels = np.array([[0.0], [1.0], [8.0], [9.0]]), np.array([0, 0, 1, 1])
+>>> tracker = icvi.Tracker(["CH"])
+>>> step = Step(X, labels, None, 0, tracker.update_many(X, labels), tracker)
+>>> path = pathlib.Path(tempfile.mkdtemp()) / "trace.csv"
+>>> trace = open_trace(path, names=["CH"])
+>>> trace.begin(); trace.take(step); trace.finish(); trace.close()
+>>> print(path.read_text())
+sample,label,k,CH
+1,0,1,
+2,0,1,
+3,1,2,75.0
+4,1,2,128.0
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from icvi.watching.trace_files.journal import recover
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
+
+__all__ = ["TraceFile", "open_trace", "recover"]
+
+_ENDINGS = {".csv": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".parquet": "parquet"}
+_FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
+
+
+def open_trace(
+    path: str | os.PathLike[str],
+    *,
+    names: Sequence[str],
+    time: TimeKind = None,
+    format: str | None = None,
+    journal: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+) -> TraceFile:
+    """A file for the readings of a stream; nothing is created until `TraceFile.begin`.
+
+    Columns are ``sample`` (1 for the first), ``time`` if the stream has times, ``label``, ``k``,
+    and one per index. Numbers are written so that they read back exactly. An undefined reading is
+    an empty field in CSV and null in NDJSON and Parquet; an infinite one is ``inf`` or ``-inf`` in
+    CSV and ``"Infinity"`` or ``"-Infinity"`` in NDJSON. Labels are whole numbers and strings;
+    anything else is written as ``str(label)``. In a Parquet file, where a column has one type, the
+    labels are whole numbers if all are, and strings otherwise.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ends in ``.csv``, ``.ndjson``, ``.jsonl`` or ``.parquet``, or ``"-"`` for
+        standard output. CSV and NDJSON files can be read while they grow; a Parquet file appears
+        when the stream ends.
+    names : sequence of str
+        The indices.
+    time : {None, "datetime", "seconds", True}
+        What times the samples have: none, timestamps, numbers of seconds, or what the first step
+        tells.
+    format : {"csv", "ndjson", "parquet"}, optional
+        Of a file whose ending does not tell, and of standard output.
+    journal : path-like, optional
+        For Parquet: the folder where readings are kept until the file can be written, and stay
+        after that so that another run can go on. Without it they are in a hidden file beside
+        ``path``, which is removed in the end.
+    overwrite : bool
+        Whether `TraceFile.begin` may write a file anew that is there.
+    """
+    path = os.fspath(path)
+    found = _format_of(path, format)
+    if found == "parquet":
+        from icvi.watching.trace_files.parquet_trace import ParquetTrace
+
+        return ParquetTrace(path, names, time, overwrite, journal)
+    if found == "csv":
+        from icvi.watching.trace_files.csv_trace import CsvTrace
+
+        return CsvTrace(path, names, time, overwrite)
+    from icvi.watching.trace_files.ndjson_trace import NdjsonTrace
+
+    return NdjsonTrace(path, names, time, overwrite)
+
+
+def _format_of(path: str, given: str | None) -> str:
+    if given is not None and given not in _FORMATS:
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {given!r}")
+    if path == "-":
+        if given in ("csv", "ndjson"):
+            return given
+        raise ValueError(
+            f"expected format='csv' or format='ndjson' for standard output, got {given!r}"
+        )
+    by_ending = _ENDINGS.get(os.path.splitext(path)[1].lower())
+    if given is None and by_ending is None:
+        raise ValueError(
+            f"cannot tell the format of the trace {path} by its ending: expected one of "
+            f"{', '.join(_ENDINGS)} (not compressed), or format='csv', 'ndjson' or 'parquet'"
+        )
+    return given or str(by_ending)

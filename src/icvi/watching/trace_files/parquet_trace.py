@@ -1,0 +1,193 @@
+"""The trace as Parquet: readings go to a journal, and from there to the file when all are there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from numpy.typing import NDArray
+
+from icvi.streams.extras import load
+from icvi.watching.step import Kept, Step
+from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing, with_advice
+from icvi.watching.trace_files.journal import (
+    ROW_GROUP,
+    Contents,
+    as_batch,
+    journal_schema,
+    survey,
+    write_parquet,
+)
+from icvi.watching.trace_files.rows import Rows, joined
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, no_arrays
+
+#: Rows that are gathered for a batch of the journal, if no flush comes before.
+_GATHERED = 4096
+
+
+class ParquetTrace(TraceFile):
+    """A Parquet file, and its journal until it is complete.
+
+    Parameters
+    ----------
+    path, names, time, overwrite
+        As in `TraceFile`.
+    journal : path-like, optional
+        A folder for the journal, where it stays.
+    """
+
+    format = "parquet"
+
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        time: TimeKind,
+        overwrite: bool,
+        journal: str | os.PathLike[str] | None = None,
+    ) -> None:
+        super().__init__(path, names, time, overwrite)
+        load("pyarrow.parquet", "stream")
+        self._stays = journal is not None
+        folder, name = os.path.split(path)
+        self.journal = (
+            os.path.join(folder, f".{name}.arrows")
+            if journal is None
+            else os.path.join(journal, "trace.arrows")
+        )
+        self._recovery = f"icvi.watching.trace_files.recover({self.journal!r}, {path!r})"
+        self._file = GrowingFile(self.journal, f"{self._recovery} makes the Parquet file from them")
+        self._pending: list[Rows] = []
+        self._waiting = 0  # rows that are pending
+        self._failed = self._finished = False
+
+    @property
+    def rows(self) -> int:
+        """How many readings were taken."""
+        return self._file.mark.rows + self._waiting
+
+    def check_new(self) -> None:
+        """Refuse, as `begin` would, to write over what is there."""
+        if self._overwrite:
+            return
+        refuse_existing(self.path)
+        if os.path.exists(self.journal) and os.path.getsize(self.journal):
+            raise FileExistsError(
+                f"{self.journal} has readings of a run that did not end: {self._recovery} makes "
+                "the Parquet file from them, overwrite=True throws them away"
+            )
+
+    def begin(self, again: bool = False) -> None:
+        """Create the journal."""
+        if not again:
+            self.check_new()
+        self._file.create(True)
+
+    def take(self, step: Step) -> None:
+        """Take the readings of the next step; none of them if that fails."""
+        self._check_open()
+        rows, mark = self._rows_of(step), self._file.mark
+        if not len(rows):
+            return
+        self._pending.append(rows)
+        self._waiting += len(rows)
+        if self._waiting < _GATHERED:
+            return
+        try:
+            self._write_pending()
+        except BaseException:
+            if self._file.mark == mark:
+                self._waiting -= len(self._pending.pop())
+            raise
+
+    def flush(self) -> None:
+        """Have everything on the disk, in the journal."""
+        self._write_pending()
+        self._file.sync()
+
+    def keep(self) -> Kept:
+        """Where the journal ends now."""
+        self._write_pending()
+        facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
+        return facts, no_arrays()
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        """Cut the journal back to where it ended then, and go on."""
+        self._check_facts(facts)
+        if facts["length"]:
+            self._file.go_on(Mark(facts["length"], facts["rows"]), facts["tail"])
+        else:
+            self._file.create(True)
+
+    def finish(self) -> None:
+        """Write the Parquet file; the journal goes, unless it has a folder of its own."""
+        if self._finished:
+            return
+        self._check_open()
+        self._write_pending()
+        try:
+            write_parquet(self.path, self.journal, self._file.mark.length, self._contents())
+        except OSError as error:
+            what = f"its {self.rows:,} readings are safe in {self.journal}; {self._recovery}"
+            raise with_advice(error, what, self.path) from error
+        if not self._stays:
+            self._leave(remove=True)
+            self._finished = True
+
+    def close(self) -> None:
+        """Let go of the journal, which stays, with everything that was taken."""
+        try:
+            # Who was told once that it cannot be written need not be told again.
+            with contextlib.suppress(*[OSError] * self._failed):
+                self._write_pending()
+        finally:
+            self._pending, self._waiting = [], 0
+            self._leave(remove=not self._file.mark.rows)
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _leave(self, remove: bool) -> None:
+        """Close the journal, and remove it if nobody needs it and it has no folder of its own."""
+        if remove and not self._stays and self._file.is_open:
+            os.unlink(self.journal)
+        self._file.close()
+
+    def _check_open(self) -> None:
+        if not self._file.is_open:
+            raise RuntimeError(f"{self.path} is not open: call begin() or resume() first")
+
+    def _write_pending(self) -> None:
+        """Append what was gathered to the journal."""
+        if not self._pending:
+            return
+        mark = self._file.mark
+        try:
+            self._file.append(self._messages(joined(self._pending)), self._waiting)
+        except OSError:
+            self._failed = True
+            raise
+        finally:
+            # Even if an interrupt came just now: what is in the journal is not pending any more.
+            if self._file.mark != mark:
+                self._pending, self._waiting = [], 0
+
+    def _messages(self, rows: Rows) -> Iterator[Any]:
+        schema = journal_schema(self.names, self._time)
+        if not self._file.mark.length:
+            yield schema.serialize()
+        for piece in rows.pieces(ROW_GROUP):
+            yield as_batch(piece, schema).serialize()
+
+    def _contents(self) -> Contents:
+        length, rows = self._file.mark
+        if not length:
+            return Contents(journal_schema(self.names, self._time), 0, 0, False)
+        contents = survey(self.journal, length)
+        if contents.rows != rows:
+            raise ValueError(
+                f"{self.journal} holds {contents.rows:,} of {rows:,} readings: it was changed "
+                f"meanwhile; {self._recovery} saves what it holds"
+            )
+        return contents

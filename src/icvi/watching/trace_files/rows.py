@@ -1,0 +1,135 @@
+"""The rows of a trace: the readings of a step, column by column, in terms that files can hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.watching.step import Step
+
+#: The whole numbers that every format can hold.
+_SMALLEST, _LARGEST = -(2**63), 2**63 - 1
+
+#: Labels in terms of files: whole numbers, or whole numbers and strings.
+Labels = NDArray[np.int64] | list[int | str]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """Some rows of a trace.
+
+    Parameters
+    ----------
+    sample : array of int64
+        How many samples had been seen.
+    time : array, optional
+        When the last of them was taken: datetime64[ns] or float64 seconds.
+    label : array of int64, or list of int and str
+        Its label.
+    k : array of int64
+        The number of clusters.
+    values : list of arrays of float64
+        One column per index.
+    """
+
+    sample: NDArray[np.int64]
+    time: NDArray[Any] | None
+    label: Labels
+    k: NDArray[np.int64]
+    values: list[NDArray[np.float64]]
+
+    def __len__(self) -> int:
+        return len(self.sample)
+
+    def pieces(self, size: int) -> Iterator[Rows]:
+        """The rows again, so many at a time."""
+        for first in range(0, len(self), size):
+            part = slice(first, first + size)
+            time = None if self.time is None else self.time[part]
+            values = [column[part] for column in self.values]
+            yield Rows(self.sample[part], time, self.label[part], self.k[part], values)
+
+
+def rows_of(step: Step, names: Sequence[str]) -> Rows:
+    """The readings of a step."""
+    trace = step.trace
+    time = None
+    if step.time is not None:
+        at = trace.samples - 1 - step.first
+        if len(at) and not (at[0] >= 0 and at[-1] < len(step.time)):
+            raise ValueError(
+                f"expected readings of samples {step.first + 1} to {step.stop}, got readings of "
+                f"{trace.samples[0]} to {trace.samples[-1]}: the tracker had seen others before"
+            )
+        time = as_time(step.time)[at]
+    labels = as_written(trace.labels)
+    return Rows(trace.samples, time, labels, trace.k, [trace[name] for name in names])
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Rows one after the other; at least one part."""
+    if len(parts) == 1:
+        return parts[0]
+    times = [part.time for part in parts if part.time is not None]
+    numbers = [part.label for part in parts if isinstance(part.label, np.ndarray)]
+    label: Labels
+    if len(numbers) == len(parts):
+        label = np.concatenate(numbers)
+    else:
+        label = list(chain.from_iterable(_listed(part.label) for part in parts))
+    return Rows(
+        np.concatenate([part.sample for part in parts]),
+        np.concatenate(times) if times else None,
+        label,
+        np.concatenate([part.k for part in parts]),
+        [np.concatenate(columns) for columns in zip(*(part.values for part in parts), strict=True)],
+    )
+
+
+def as_time(time: NDArray[Any]) -> NDArray[Any]:
+    """Times as datetime64[ns] or float64 seconds."""
+    if time.dtype.kind == "M":
+        return time.astype("datetime64[ns]", copy=False)
+    if time.dtype.kind in "fiu":
+        return time.astype(np.float64, copy=False)
+    raise TypeError(f"expected times as datetime64 or numbers of seconds, got dtype {time.dtype}")
+
+
+def as_written(labels: NDArray[Any]) -> Labels:
+    """Labels in terms of files.
+
+    >>> as_written(np.array([3, "a", (1, 2), True, 2**63], dtype=object))
+    [3, 'a', '(1, 2)', 'True', '9223372036854775808']
+    >>> as_written(np.array([3, np.int8(4)], dtype=object))
+    array([3, 4])
+    """
+    if labels.dtype.kind == "i" or (labels.dtype.kind == "u" and not (labels > _LARGEST).any()):
+        return labels.astype(np.int64, copy=False)
+    # Not tolist: a float32 of 0.1 is to be "0.1", in an array of its kind as among objects.
+    written = [_as_written(label) for label in labels]
+    if all(type(label) is int for label in written):
+        return np.array(written, dtype=np.int64)
+    return written
+
+
+def _as_written(label: Any) -> int | str:
+    if type(label) is not str and _is_whole(label):
+        return int(label)
+    text = str(label)
+    # Halves of surrogate pairs, which no file in UTF-8 can hold, are spelt out.
+    return text if text.isascii() else text.encode(errors="backslashreplace").decode()
+
+
+def _is_whole(label: Any) -> bool:
+    # numpy counts spans of time among the integers, Python the truth values.
+    whole = isinstance(label, (int, np.integer)) and not isinstance(label, (bool, np.timedelta64))
+    return whole and _SMALLEST <= int(label) <= _LARGEST
+
+
+def _listed(label: Labels) -> list[int | str]:
+    return label if isinstance(label, list) else label.tolist()

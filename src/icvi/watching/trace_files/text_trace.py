@@ -1,0 +1,105 @@
+"""Trace files of text: rows go to the file itself, so that it can be read while it grows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.watching.step import Kept, Step
+from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing
+from icvi.watching.trace_files.rows import Rows
+from icvi.watching.trace_files.standard_output import StandardOutput
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, no_arrays
+
+#: Rows that are made text at once: a large step is not in memory as a whole.
+_PIECE = 8192
+
+_GONE = (
+    "standard output cannot be checkpointed: what is written cannot be taken back; write the trace "
+    "to a file"
+)
+
+
+class TextTrace(TraceFile):
+    """A trace file of text, or the same on standard output."""
+
+    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
+        super().__init__(path, names, time, overwrite)
+        self._file = StandardOutput() if path == "-" else GrowingFile(path)
+
+    @property
+    def rows(self) -> int:
+        """How many readings were taken."""
+        return self._file.mark.rows
+
+    def check_new(self) -> None:
+        """Refuse, as `begin` would, to write over what is there."""
+        if isinstance(self._file, GrowingFile) and not self._overwrite:
+            refuse_existing(self.path)
+
+    def begin(self, again: bool = False) -> None:
+        """Create the file with its header."""
+        self._file.create(self._overwrite or again, self._header())
+
+    def take(self, step: Step) -> None:
+        """Append the readings of the next step; none of them if that fails."""
+        rows = self._rows_of(step)
+        self._file.append((self._encoded(part) for part in rows.pieces(_PIECE)), len(rows))
+
+    def flush(self) -> None:
+        """Have everything on the disk."""
+        self._file.sync()
+
+    def keep(self) -> Kept:
+        """Where the file ends now."""
+        if isinstance(self._file, StandardOutput):
+            raise ValueError(_GONE)
+        facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
+        return facts, no_arrays()
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
+        """Cut the file back to where it ended then, and go on."""
+        if isinstance(self._file, StandardOutput):
+            raise ValueError(_GONE)
+        self._check_facts(facts)
+        if facts["length"]:
+            self._file.go_on(Mark(facts["length"], facts["rows"]), facts["tail"])
+        else:
+            self._file.create(True, self._header())
+
+    def finish(self) -> None:
+        """The file is complete as it is: have it on the disk."""
+        self._file.sync()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+    # -- what formats differ in ------------------------------------------------------------
+
+    def _header(self) -> bytes:
+        raise NotImplementedError
+
+    def _encoded(self, rows: Rows) -> bytes:
+        raise NotImplementedError
+
+
+def time_texts(times: NDArray[Any]) -> list[str | None]:
+    """Timestamps in ISO 8601 with as many decimals as each needs; None for NaT.
+
+    >>> time_texts(np.array(["2024-05-01T12:00", "2024-05-01T12:00:00.25"], "datetime64[ns]"))
+    ['2024-05-01T12:00:00', '2024-05-01T12:00:00.25']
+    """
+    texts = np.datetime_as_string(times, unit="ns").tolist()
+    return [None if text == "NaT" else text.rstrip("0").rstrip(".") for text in texts]
+
+
+def numbers(column: NDArray[Any], infinities: Mapping[float, Any]) -> list[Any]:
+    """Numbers, with something else for the infinite ones, which JSON does not have."""
+    values: list[Any] = column.tolist()
+    for place in np.flatnonzero(np.isinf(column)).tolist():
+        values[place] = infinities[values[place]]
+    return values

@@ -1,0 +1,143 @@
+"""What trace files of all formats have in common."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from icvi.watching.step import Output, Step
+from icvi.watching.trace_files.rows import Rows, rows_of
+
+#: What times samples have; True where the first step tells.
+TimeKind = Literal["datetime", "seconds", True] | None
+
+_OWN_COLUMNS = ("sample", "time", "label", "k")
+
+
+class TraceFile(Output):
+    """Every reading of a stream in a file. See `icvi.watching.trace_files.open_trace`.
+
+    A file is begun (`begin`) or gone on with (`resume`), takes steps, and is left complete by
+    `finish`. Where an error of the system is raised, such as a full disk, the file holds the
+    readings of all steps before and can be gone on with.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+    names : sequence of str
+        The indices.
+    time : {None, "datetime", "seconds", True}
+        What times the samples have.
+    overwrite : bool
+        Whether `begin` may write a file anew that is there.
+    """
+
+    #: What the file is written as.
+    format: str
+
+    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
+        self.path, self.names = path, tuple(names)
+        self._overwrite = overwrite
+        self._time: TimeKind = time or None
+        _check_names(self.names)
+        if time not in (None, False, True, "datetime", "seconds"):
+            raise ValueError(f"expected time None, 'datetime', 'seconds' or True, got {time!r}")
+        if path != "-":
+            _check_path(path)
+
+    @property
+    def rows(self) -> int:
+        """How many readings were taken."""
+        raise NotImplementedError
+
+    def check_new(self) -> None:
+        """Refuse, as `begin` would, to write over what is there."""
+        raise NotImplementedError
+
+    def begin(self, again: bool = False) -> None:
+        """Create the file; nothing else does. `again`: what is there may be written over."""
+        raise NotImplementedError
+
+    # -- inside ----------------------------------------------------------------------------
+
+    @property
+    def _columns(self) -> list[str]:
+        time = [] if self._time is None else ["time"]
+        return ["sample", *time, "label", "k", *self.names]
+
+    def _rows_of(self, step: Step) -> Rows:
+        """The readings of a step, with times of the kind that the steps before had."""
+        rows = rows_of(step, self.names)
+        kind: TimeKind = None
+        if rows.time is not None:
+            kind = "datetime" if rows.time.dtype.kind == "M" else "seconds"
+        if self._time is True and kind is not None:
+            self._time = kind
+        if kind != self._time:
+            raise ValueError(
+                f"{self.path}: expected steps with {_in_words(self._time)}, got {_in_words(kind)}"
+            )
+        return rows
+
+    def _facts(self) -> dict[str, Any]:
+        return {"format": self.format, "names": list(self.names), "time": self._time}
+
+    def _check_facts(self, facts: Mapping[str, Any]) -> None:
+        """Refuse to go on with what another file had."""
+        time = facts["time"]
+        if None not in (self._time, time) and True in (self._time, time):
+            self._time = time = time if self._time is True else self._time
+        for now, before in (
+            (f"format {self.format}", f"format {facts['format']}"),
+            (_listed(self.names), _listed(facts["names"])),
+            (_in_words(self._time), _in_words(time)),
+        ):
+            if now != before:
+                raise ValueError(
+                    f"{self.path} was begun with {before} and is to go on with {now}; give the "
+                    "same, or begin anew with overwrite=True"
+                )
+
+
+def no_arrays() -> dict[str, NDArray[Any]]:
+    """A trace file remembers nothing that would be an array."""
+    return {}
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"the indices {', '.join(names)}"
+
+
+def _in_words(time: TimeKind) -> str:
+    if time is None:
+        return "no times"
+    return "times" if time is True else f"times as {time}"
+
+
+def _check_names(names: tuple[str, ...]) -> None:
+    for position, name in enumerate(names):
+        if name in _OWN_COLUMNS:
+            raise ValueError(
+                f"an index is called {name!r}, and so is a column that every trace file has "
+                f"({', '.join(_OWN_COLUMNS)}); give the index another name"
+            )
+        if name in names[:position]:
+            raise ValueError(f"expected indices of different names, got {name!r} twice")
+
+
+def _check_path(path: str) -> None:
+    folder = os.path.dirname(path) or "."
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", folder)
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, "expected a file for the trace, got a folder", path)
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise ValueError(
+            f"{path} is not a file that can be cut back; give a file for the trace, or '-' for "
+            "standard output"
+        )

@@ -1,0 +1,272 @@
+"""icvi.watch: a stream, a clusterer, the indices and what is made of them, in one call."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from types import TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from icvi.indices import Index
+from icvi.inputs import as_every
+from icvi.streams import Source, open_source
+from icvi.tracker import Tracker
+from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.history import History
+from icvi.watching.labellers import labeller_for
+from icvi.watching.loop import Loop
+from icvi.watching.reading import Reading, readings
+from icvi.watching.settings import settings_of
+from icvi.watching.step import Output, Step
+from icvi.watching.trace_files import open_trace
+
+
+class Watch:
+    """A stream that is being watched; see `icvi.watch`.
+
+    Iterating gives a `Reading` after every sample. A watch runs once; when it ends, also by
+    ``break`` or an error, the files it writes are completed.
+
+    Attributes
+    ----------
+    source : Source
+        Where the samples come from.
+    history : History
+        The curves so far, in bounded memory.
+    """
+
+    def __init__(self, loop: Loop, history: History) -> None:
+        self._loop, self.source, self.history = loop, loop.source, history
+        self._begun = self._run = False
+
+    @property
+    def tracker(self) -> Tracker:
+        """The tracker as it is now."""
+        return self._loop.tracker
+
+    @property
+    def clusterer(self) -> Any:
+        """The clusterer as it is now; None where the source has labels."""
+        return self._loop.labeller.model
+
+    @property
+    def seen(self) -> int:
+        """Samples so far, those before a checkpoint included."""
+        return self._loop.seen
+
+    @property
+    def resumed(self) -> int:
+        """Samples that had been seen when it went on from a checkpoint."""
+        return self._loop.resumed
+
+    @property
+    def remarks(self) -> list[str]:
+        """What should be known about the readings."""
+        return self._loop.labeller.remarks
+
+    @property
+    def waiting(self) -> Callable[[], AbstractContextManager[None]]:
+        """Makes a context that is entered while the next samples are waited for."""
+        return self._loop.waiting
+
+    @waiting.setter
+    def waiting(self, make: Callable[[], AbstractContextManager[None]]) -> None:
+        self._loop.waiting = make
+
+    def begin(self) -> None:
+        """Go on from the checkpoint, or start anew; iterating does that, too."""
+        if not self._begun:
+            self._loop.begin()
+            self._begun = True
+
+    def __iter__(self) -> Iterator[Reading]:
+        for step in self.steps():
+            yield from readings(step)
+
+    def steps(self) -> Generator[Step, None, None]:
+        """Go on step by step: some samples, and the readings after each of them."""
+        if self._run:
+            raise ValueError("this watch has run; call icvi.watch again")
+        self._run = True
+        with self:
+            self.begin()
+            try:
+                yield from self._loop.steps()
+            except GeneratorExit:
+                self._loop.finish()
+                raise
+            except BaseException as error:
+                # What went wrong first matters; what cannot be completed either is a remark.
+                try:
+                    self._loop.finish()
+                except Exception as another:
+                    error.add_note(str(another))
+                raise
+            else:
+                self._loop.finish()
+
+    def run(self) -> Self:
+        """Go on to the end of the stream."""
+        for _ in self.steps():
+            pass
+        return self
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self._run = True
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Watch({self.seen} samples, {self.tracker!r})"
+
+
+def watch(
+    source: Any,
+    clusterer: Any = None,
+    indices: str | Index | Iterable[str | Index] = "paper",
+    *,
+    columns: Any = None,
+    label: Any = None,
+    time: Any = None,
+    bad_rows: str = "error",
+    follow: bool = False,
+    format: str | None = None,
+    rows: int = 8192,
+    batch: int = 1024,
+    learn: bool = True,
+    every: int = 1,
+    noise_label: Hashable = None,
+    undefined: Literal["nan", "limit"] = "nan",
+    window: Any = None,
+    half_life: Any = None,
+    bounds: Any = None,
+    quantizer: Any = None,
+    trace: str | os.PathLike[str] | None = None,
+    trace_format: str | None = None,
+    report: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 10.0,
+    overwrite: bool = False,
+    **redis: Any,
+) -> Watch:
+    r"""Watch how good the clustering of a stream is.
+
+    Parameters
+    ----------
+    source : anything that `icvi.streams.open_source` opens, or a Source
+        A file, a pattern, a pipe, a Redis stream, a table, an array, an iterable.
+    clusterer : object, optional
+        Who labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
+        ``partial_fit`` and ``predict`` (or ``predict`` alone, when it is fitted), a clusterer of
+        river, or a function of an (n, d) array that gives n labels. By default the source has
+        labels: in the column `label`, or beside the samples.
+    indices : str or list, default "paper"
+        As in `Tracker`.
+    columns, label, time, bad_rows, follow, format, rows
+        How to read the source; see `icvi.streams.open_source`.
+    batch : int, default 1024
+        Samples that a scikit-learn estimator learns at once. Where ART has no ``bounds``, the first
+        so many samples give them.
+    learn : bool, default True
+        Whether the clusterer goes on learning; if not, it only predicts.
+    every : int, default 1
+        Read after every m-th sample.
+    noise_label, undefined, window, half_life, bounds, quantizer
+        As in `Tracker`. A window or half-life that is a timedelta needs a `time` column.
+    trace : path, optional
+        File for all readings: ``.parquet``, ``.csv`` or ``.ndjson``; ``"-"`` is standard output,
+        which needs `trace_format`.
+    report : path, optional
+        Page with curves, clusters and the partition, written at the end.
+    checkpoint : path, optional
+        Folder from which the same call goes on after it was stopped, whatever stopped it. The trace
+        is then the same, byte for byte, as if nothing had happened. It holds a pickle of the
+        clusterer: use only folders that you trust.
+    checkpoint_every : float, default 10
+        Seconds between checkpoints, at least.
+    overwrite : bool, default False
+        Whether `trace` and `report` may replace files, and a checkpoint is forgotten.
+    **redis
+        For a Redis stream: ``group``, ``consumer`` and ``patience``.
+
+    Returns
+    -------
+    Watch
+        Iterate it to get a `Reading` after every sample; nothing is read before.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> from icvi.datasets import make_rings
+    >>> X, _ = make_rings()
+    >>> with icvi.watch(X, clusterer=icvi.FuzzyART(rho=0.88), indices=["CH", "SIL"]) as w:
+    ...     last = [reading for reading in w][-1]
+    >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
+    (600, True, True)
+    """
+    if undefined not in ("nan", "limit"):
+        raise ValueError(f"expected undefined='nan' or 'limit' in a watch, got {undefined!r}")
+    reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
+    reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
+    columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
+    settings = {**reads, **columnwise, "batch": batch, "learn": learn, "every": as_every(every)}
+    settings |= {"trace": trace is not None, "report": report is not None}
+    labeller = labeller_for(clusterer, batch=batch, learn=learn)
+    if noise_label is None:
+        reads["noise_label"] = labeller.unassigned
+    tracker = Tracker(indices, **reads)
+    timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
+    prototypes = any(index.on == "prototypes" for index in tracker.indices)
+    with contextlib.ExitStack() as on_refusal:
+        if not isinstance(source, Source):
+            source = open_source(
+                source, **columnwise, follow=follow, rows=rows, format=format, **redis
+            )
+        on_refusal.callback(source.close)
+        kept = None
+        if checkpoint is not None:
+            kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
+            on_refusal.callback(kept.close)
+            if overwrite:
+                kept.clear()
+        outputs: dict[str, Output] = {}
+        history = History([index.name for index in tracker.indices])
+        if trace is not None:
+            outputs["trace"] = open_trace(
+                trace,
+                names=history.names,
+                time=None if time is None else True,
+                format=trace_format,
+                journal=None if kept is None else kept.folder,
+                overwrite=overwrite,
+            )
+        outputs["history"] = history
+        loop = Loop(
+            source,
+            labeller,
+            tracker,
+            outputs,
+            checkpoint=kept,
+            every=every,
+            first=batch if prototypes and bounds is None else None,
+            timed=timed,
+            interval=checkpoint_every,
+        )
+        on_refusal.pop_all()
+    return Watch(loop, history)
