@@ -31,7 +31,7 @@ default_role = "py:obj"
 # A list of references need not be referred to; a word of a type may be the name of several members.
 suppress_warnings = ["ref.footnote", "ref.python"]
 language = "en"
-smartquotes = False  # --option is no dash
+smartquotes_action = "D"  # dashes between words, and quotes as they are
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
 myst_heading_anchors = 3

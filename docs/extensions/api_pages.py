@@ -7,16 +7,19 @@ import inspect
 import pkgutil
 import types
 from pathlib import Path
+from typing import Any
 
 from sphinx.pycode import ModuleAnalyzer
 from written import Folder
 
 import icvi
 
-#: Sections of the reference: title, and names in the order in which they are told.
+#: Sections of the reference, with names in the order in which they are told. Those with a dot are
+#: what public functions give or take; names of icvi that are missing here get a section at the end.
 _SECTIONS: dict[str, tuple[str, ...]] = {
-    "Watching a stream": ("watch", "Watch", "Reading"),
-    "Tracking": ("Tracker", "TrackerBank", "Trace", "load"),
+    "Watching a stream": ("watch", "watching.watch.Watch", "watching.reading.Reading"),
+    "Tracking": ("Tracker", "TrackerBank", "Trace", "plotting.plot_traces", "load"),
+    "Diagnosing": ("table.Table", "diagnostics.PairTable"),
     "Data at hand": ("score", "scores"),
     "Indices": ("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
     "Clusterers": ("FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),
@@ -29,6 +32,8 @@ _MODULES = {
     "batch": "icvi.batch: definitions that need all samples",
     "metrics": "icvi.metrics: functions like scikit-learn's",
     "streams": "icvi.streams: where samples come from",
+    "compat.scikit_scorers": "icvi.compat.scikit_scorers: indices as scorers of scikit-learn",
+    "compat.river_metrics": "icvi.compat.river_metrics: indices as metrics of river",
 }
 
 
@@ -44,38 +49,39 @@ def write_api(path: Path) -> None:
         pages = [name for name in names if _has_page(name)]
         shared = [name for name in names if name not in pages]
         for name in pages:
-            _write(folder, _file(name), name, [_entry("icvi", name)])
+            _write(folder, _file(name), name.rpartition(".")[2], [_entry(f"icvi.{name}")])
         files = [_file(name) for name in pages]
         if shared:
             files.insert(0, _file(section))
-            _write(folder, _file(section), section, [_entry("icvi", name) for name in shared])
+            _write(folder, _file(section), section, [_entry(f"icvi.{name}") for name in shared])
         parts.append(_contents(section, files))
     for name, title in _MODULES.items():
-        _write(folder, name, title, _module_entries(f"icvi.{name}"))
-    parts.append(_contents("Modules", list(_MODULES)))
+        _write(folder, _file(name), title, _module_entries(f"icvi.{name}"))
+    parts.append(_contents("Modules", [_file(name) for name in _MODULES]))
     folder.write("index.rst", "\n\n".join(parts) + "\n")
     folder.tidy()
 
 
-def _sections() -> dict[str, list[str]]:
-    """The names of every section that are there, and those that no section names."""
+def _sections() -> dict[str, tuple[str, ...]]:
+    """The sections, and one for the names of icvi that none of them has."""
     named = {name for names in _SECTIONS.values() for name in names}
-    rest = [name for name in icvi.__all__ if name not in named and name not in _MODULES]
-    sections = {
-        title: [name for name in names if name in icvi.__all__]
-        for title, names in _SECTIONS.items()
-    }
-    return {title: names for title, names in {**sections, _REST: rest}.items() if names}
+    rest = tuple(name for name in icvi.__all__ if name not in named and name not in _MODULES)
+    return {**_SECTIONS, _REST: rest} if rest else _SECTIONS
+
+
+def _value(path: str) -> Any:
+    module, _, name = path.rpartition(".")
+    return getattr(importlib.import_module(module), name)
 
 
 def _has_page(name: str) -> bool:
-    value = getattr(icvi, name)
+    value = _value(f"icvi.{name}")
     # Index and index would have the same file where letters have no case.
     return inspect.isclass(value) and not issubclass(value, Exception) and name != "Index"
 
 
-def _file(title: str) -> str:
-    return title.lower().replace(" ", "-")
+def _file(name: str) -> str:
+    return name.rpartition(".")[2].lower().replace(" ", "-")
 
 
 def _write(folder: Folder, file: str, title: str, entries: list[str]) -> None:
@@ -89,14 +95,13 @@ def _contents(title: str, files: list[str]) -> str:
 
 def _module_entries(module: str) -> list[str]:
     names = importlib.import_module(module).__all__
-    return [f".. automodule:: {module}", *(_entry(module, name) for name in names)]
+    return [f".. automodule:: {module}", *(_entry(f"{module}.{name}") for name in names)]
 
 
-def _entry(module: str, name: str) -> str:
-    value = getattr(importlib.import_module(module), name)
-    path = f"{module}.{name}"
+def _entry(path: str) -> str:
+    value = _value(path)
     if isinstance(value, types.GenericAlias):  # which is a class to `inspect`, but not to a reader
-        return f".. autodata:: {_home(module, name)}\n   :no-value:"
+        return f".. autodata:: {_home(path)}\n   :no-value:"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return f".. autoexception:: {path}"
     if inspect.isclass(value):
@@ -107,12 +112,13 @@ def _entry(module: str, name: str) -> str:
     return f".. autofunction:: {path}" if callable(value) else f".. autodata:: {path}"
 
 
-def _home(package: str, name: str) -> str:
+def _home(path: str) -> str:
     """Where a value is defined with a comment that documents it."""
+    package, _, name = path.rpartition(".")
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
         if ("", name) in ModuleAnalyzer.for_module(module.name).find_attr_docs():
             return f"{module.name}.{name}"
-    return f"{package}.{name}"
+    return path
 
 
 def _title(text: str) -> str:

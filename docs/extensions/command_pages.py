@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     """A definition list: what to type, and what it does."""
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
-        if record is None or not record[1] or parameter.name == "help":
+        if record is None or not record[1] or "--help" in parameter.opts:
             continue  # arguments without words of their own are told in the text
         words, help_ = record
         yield f"`{words}`\n: {_escaped(help_)}"
@@ -58,4 +59,4 @@ def _text(help_: str) -> str:
 def _escaped(text: str) -> str:
     for sign in "*<>[]_$":
         text = text.replace(sign, f"\\{sign}")
-    return text
+    return re.sub(r"(?<![\w`-])--[a-z-]+", r"`\g<0>`", text)

@@ -15,18 +15,20 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 _FRACTION = re.compile(r"(\\[td]?frac) *([^\s{\\]) *([^\s{\\]|(?=\{))")
-# Words that stay as they are: commands, what stands in \text and \mathrm; and names like CP.
-_WORD = re.compile(r"\\(?:text|mathrm)\{[^}]*\}|\\[A-Za-z]+|(?P<name>[A-Za-z]{2,})")
+# Words that stay as they are: commands, what stands in \text and \mathrm; and names like CP or max,
+# but not two indices like ij.
+_NAME = r"[A-Za-z]{3,}|[A-Z][A-Za-z]|[a-z][A-Z]"
+_WORD = re.compile(rf"\\(?:text|mathrm)\{{[^}}]*\}}|\\[A-Za-z]+|(?P<name>{_NAME})")
 
 
 def prepared(tex: str) -> str:
     r"""What docutils needs to be told: where arguments end, and what is one name.
 
     >>> prepared(r"\tfrac12 CP_i + \frac1{n_i} \ln x")
-    '\\tfrac{1}{2} \\mathit{CP}_i + \\frac{1}{n_i} \\ln x'
+    '\\tfrac{1}{2} \\mathrm{CP}_i + \\frac{1}{n_i} \\ln x'
     """
     tex = _FRACTION.sub(lambda m: f"{m[1]}{{{m[2]}}}" + (f"{{{m[3]}}}" if m[3] else ""), tex)
-    return _WORD.sub(lambda m: rf"\mathit{{{m['name']}}}" if m["name"] else m[0], tex)
+    return _WORD.sub(lambda m: rf"\mathrm{{{m['name']}}}" if m["name"] else m[0], tex)
 
 
 def _mathml(tex: str, *, block: bool) -> str:

@@ -7,12 +7,13 @@ and their test run them in the same way.
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import io
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,16 @@ _BLOCK = re.compile(
     r"^(?P<fence>`{3,})(?P<language>[^\s`]*) *(?P<argument>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
     re.DOTALL | re.MULTILINE,
 )
+
+#: Blocks that the build of a page fills in: what was printed, and a link to a file.
+LIVE = ("{printed}", "{made}")
+#: What is run in the place of a command, or a part of one, that would never end or does not belong
+#: into the folder of a page.
+STAND_INS = {
+    'pip install ".[all]"': "",  # tests/test_readme.py runs it, in the repository
+    "tail -n +1 -f data.csv": "cat data.csv",  # would wait for more, for ever
+    " --follow": "",  # the same; tests of the sources follow files and streams
+}
 
 
 @dataclass(frozen=True)
@@ -63,24 +74,17 @@ def is_here(name: str) -> bool:
     import icvi
 
     module, _, attribute = name.rpartition(".")
-    if module == "icvi":
-        return hasattr(icvi, attribute) or attribute in _commands()
-    with contextlib.suppress(ImportError):
-        __import__(name)
+    if module == "icvi" and hasattr(icvi, attribute):
         return True
-    return False
-
-
-def _commands() -> list[str]:
-    from icvi.cli import main
-
-    return list(main.commands)
+    return importlib.util.find_spec(name) is not None
 
 
 def run(
-    source: str, where: str, folder: Path, stand_ins: dict[str, str] | None = None
+    source: str, where: str, folder: Path, stand_ins: Mapping[str, str] = STAND_INS
 ) -> Iterator[tuple[Block, str | None]]:
-    """Run a page in a folder: every block with what it printed, None where it waits.
+    """Run a page in a folder: every block, with what was printed last; None where it waits.
+
+    A block of text must be what the block of code before it has printed, or a part of that.
 
     Parameters
     ----------
@@ -90,30 +94,43 @@ def run(
         Its name, for errors.
     folder : Path
         Where files are written; made if need be.
-    stand_ins : dict, optional
+    stand_ins : mapping, optional
         Text to text, replaced before a block is run, such as the port of a server. A command that
         becomes empty is not run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     scope: dict[str, Any] = {"__name__": "page"}
+    printed = ""
     for block in blocks(source):
         if block.needs is not None and not is_here(block.needs):
             yield block, None
-        elif block.language == "python":
-            yield block, _run_python(_replaced(block.text, stand_ins), where, block, scope, folder)
+            continue
+        if block.language == "python":
+            printed = _run_python(_replaced(block.text, stand_ins), where, block, scope, folder)
         elif block.language == "sh":
-            printed = [
-                _run_command(replaced, where, block, folder)
-                for command in block.commands
-                if (replaced := _replaced(command, stand_ins))
-            ]
-            yield block, "".join(printed)
-        else:
-            yield block, ""
+            commands = (_replaced(command, stand_ins) for command in block.commands)
+            outputs = (_run_command(c, where, block, folder) for c in commands if c)
+            printed = "".join(outputs)
+        elif block.language == "text" and _plain(block.text) not in _plain(printed):
+            raise ValueError(
+                f"{where}, line {block.line}: the page says\n{block.text}and its code printed\n"
+                f"{printed}"
+            )
+        yield block, printed
 
 
-def _replaced(text: str, stand_ins: dict[str, str] | None) -> str:
-    for old, new in (stand_ins or {}).items():
+def is_live(source: str) -> bool:
+    """Whether a page shows what it prints itself, so that it is run when it is built."""
+    return any(block.language in LIVE for block in blocks(source))
+
+
+def _plain(text: str) -> str:
+    """Text without blanks at the ends of lines."""
+    return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
+
+
+def _replaced(text: str, stand_ins: Mapping[str, str]) -> str:
+    for old, new in stand_ins.items():
         text = text.replace(old, new)
     return text
 

@@ -41,7 +41,7 @@ def draw_indices(folder: Path) -> None:
         figure = plot_traces(traces, names=[name], changes=changes, width=2.7, height=1.9)
         figure.set_layout_engine("none")  # places that are known need not be searched for
         grid = figure.axes[0].get_gridspec()
-        grid.update(left=0.085, right=0.945, bottom=0.165, top=0.9, wspace=0.09)
+        grid.update(left=0.075, right=0.945, bottom=0.2, top=0.89, wspace=0.09)
         _save(figure, folder / f"{name}.png")
 
 

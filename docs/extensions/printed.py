@@ -14,27 +14,26 @@ import page_blocks
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-_LIVE = ("{printed}", "{made}")
 #: Files that are copied as they are; ``html_extra_path`` of the configuration.
 EXTRA = "_generated/extra"
 
 
 def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
     """Run a page that shows what it prints, and put that in."""
-    if not any(block.language in _LIVE for block in page_blocks.blocks(source[0])):
+    if not page_blocks.is_live(source[0]):
         return
     folder = Path(app.srcdir) / "_generated" / name
     shutil.rmtree(folder, ignore_errors=True)
-    text, end, printed = [], 0, ""
+    text, end = [], 0
     try:
-        for block, output in page_blocks.run(source[0], name, folder):
-            if block.language not in _LIVE:
-                printed = output or ""
-                continue
-            start, stop = block.span
-            text.append(source[0][end:start])
-            end = stop
-            text.append(_waiting(block) if output is None else _filled(app, name, block, printed))
+        for block, printed in page_blocks.run(source[0], name, folder):
+            if block.language in page_blocks.LIVE:
+                start, stop = block.span
+                text.append(source[0][end:start])
+                text.append(
+                    _waiting(block) if printed is None else _filled(app, name, block, printed)
+                )
+                end = stop
     except Exception as error:
         raise ExtensionError(f"{name}: a block of the page fails: {error}") from error
     source[0] = "".join([*text, source[0][end:]])
