@@ -54,10 +54,11 @@ def write_api(path: Path) -> None:
         if shared:
             files.insert(0, _file(section))
             _write(folder, _file(section), section, [_entry(f"icvi.{name}") for name in shared])
-        parts.append(_contents(section, files))
+        parts += [_title(section, "-"), "\n".join(map(_line, names)), _contents(files)]
     for name, title in _MODULES.items():
         _write(folder, _file(name), title, _module_entries(f"icvi.{name}"))
-    parts.append(_contents("Modules", [_file(name) for name in _MODULES]))
+    modules = "\n".join(f"- :doc:`{title} <{_file(name)}>`" for name, title in _MODULES.items())
+    parts += [_title("Modules", "-"), modules, _contents([_file(name) for name in _MODULES])]
     folder.write("index.rst", "\n\n".join(parts) + "\n")
     folder.tidy()
 
@@ -88,9 +89,17 @@ def _write(folder: Folder, file: str, title: str, entries: list[str]) -> None:
     folder.write(f"{file}.rst", "\n\n".join([_title(title), *entries]) + "\n")
 
 
-def _contents(title: str, files: list[str]) -> str:
+def _contents(files: list[str]) -> str:
     listed = "\n".join(f"   {file}" for file in files)
-    return f".. toctree::\n   :caption: {title}\n   :maxdepth: 2\n\n{listed}"
+    return f".. toctree::\n   :hidden:\n\n{listed}"
+
+
+def _line(name: str) -> str:
+    """A link to a name, and the first line of its docstring."""
+    value = _value(f"icvi.{name}")
+    summary = (inspect.getdoc(value) or "").partition("\n\n")[0]
+    words = "The version" if isinstance(value, str) else " ".join(summary.split())
+    return f"- `icvi.{name}`: {words.rstrip('.')}."
 
 
 def _module_entries(module: str) -> list[str]:
@@ -121,5 +130,5 @@ def _home(path: str) -> str:
     return path
 
 
-def _title(text: str) -> str:
-    return f"{text}\n{'=' * len(text)}"
+def _title(text: str, line: str = "=") -> str:
+    return f"{text}\n{line * len(text)}"

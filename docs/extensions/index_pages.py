@@ -93,6 +93,7 @@ def _page(index: icvi.Index, found: Measured, corners: dict[str, list[list[str]]
     summary, definition = _docstring(index)
     name, note = index.name, NOTES[index.name]
     parts = [
+        ".. py:currentmodule:: icvi",
         _title(f"{name}: {index.title}", "="),
         f"{summary[0].upper()}{summary[1:]}",
         _fields(index),
@@ -109,7 +110,7 @@ def _page(index: icvi.Index, found: Measured, corners: dict[str, list[list[str]]
         "A reading is then nan, and `icvi.Tracker.why` gives the reason. With "
         '``undefined="limit"`` the one-sided limit takes its place where there is one.',
         _table(
-            ("situation", "reading", "why", 'with undefined="limit"'),
+            ("situation", "reading", "why", "limit"),
             corners[name],
             (40, 20, 20, 20),
         ),

@@ -39,15 +39,23 @@ def draw_indices(folder: Path) -> None:
     }
     for name in names:
         figure = plot_traces(traces, names=[name], changes=changes, width=2.7, height=1.9)
-        figure.set_layout_engine("none")  # places that are known need not be searched for
-        grid = figure.axes[0].get_gridspec()
-        grid.update(left=0.075, right=0.945, bottom=0.2, top=0.89, wspace=0.09)
+        _place(figure)
         _save(figure, folder / f"{name}.png")
 
 
 def _trace(experiment: Experiment, names: list[str]) -> icvi.Trace:
     tracker = icvi.Tracker(list(names))
     return tracker.update_many(experiment.X, experiment.labels, winners=experiment.winners)
+
+
+def _place(figure: Figure) -> None:
+    """Put axes where they fit: places that are known need not be searched for."""
+    figure.set_layout_engine("none")
+    for axes in figure.axes:
+        place = axes.get_subplotspec()
+        assert place is not None
+        place.get_gridspec().update(left=0.085, right=0.94, bottom=0.18, top=0.89, wspace=0.09)
+        axes.set_position(place.get_position(figure))
 
 
 def _save(figure: Figure, path: Path) -> None:
