@@ -23,7 +23,7 @@ class Bench(Protocol):
 
 def watching(bench: Bench) -> Iterator[Row]:
     """A large file through a clusterer, its memory, and a pipe."""
-    n, repeats = (200_000, 2) if bench.quick else (1_000_000, 3)
+    n, repeats = (100_000, 2) if bench.quick else (1_000_000, 2)
     job = bench.job("loop", 10, 15, 0, ["paper"]) | {"n": n, "repeats": repeats}
     ours = bench.ours(job, "watching_ours.py")
     parts = {name: ours[name] / ours["total"] for name in ("parsing", "clustering", "indices")}
@@ -42,7 +42,7 @@ def watching(bench: Bench) -> Iterator[Row]:
             at_most=500,
             ratio_unit="MiB",
         )
-    piped = bench.job("piped", 10, 15, 0, ["paper"]) | {"n": n, "repeats": repeats}
+    piped = bench.job("piped", 10, 15, 0, ["paper"]) | {"n": 1_000_000, "repeats": repeats}
     yield Row(
         group="watch",
         what="NDJSON from standard input, d=10 k=15, the paper's indices to Parquet",

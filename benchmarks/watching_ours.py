@@ -24,7 +24,8 @@ import icvi
 from clock import Job, Result, serve
 from data import stream
 
-RHO: dict[str, Any] = {"rho_a": 0.9, "rho_b": 0.7}
+RHO: dict[str, Any] = {"rho_a": 0.8, "rho_b": 0.6}
+SPREAD = 0.02  # of the clusters: some 50 are found
 
 
 class Stopwatch:
@@ -49,7 +50,7 @@ class Stopwatch:
 
 def write(job: Job) -> Result:
     """Write a file of samples with a column of labels."""
-    X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"], SPREAD)
     columns = {f"x{i}": X[:, i] for i in range(job["d"])} | {"cluster": labels}
     path = Path(job["path"])
     if path.suffix == ".csv":

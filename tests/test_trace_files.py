@@ -58,6 +58,7 @@ def of_kind(kind):
         "truth values": objects([bool(i % 2) for i in y]),
         "huge numbers": objects([2**63 - 1 + int(i) for i in y]),
         "floats": y + 0.5,
+        "spans of time": objects([np.timedelta64(int(i), "s") for i in y]),
         "numpy strings": np.array(["a", "b", "ü", "null", ""])[y],
     }[kind]
 
@@ -72,6 +73,7 @@ KINDS = [
     "truth values",
     "huge numbers",
     "floats",
+    "spans of time",
     "numpy strings",
 ]
 
@@ -233,11 +235,9 @@ def test_labels_of_every_kind_read_back(tmp_path, format, kind):
     written(path, steps_of(labels, range(0, N, 13)))
 
     def whole(label):
-        return (
-            isinstance(label, (int, np.integer))
-            and -(2**63) <= label < 2**63
-            and (not isinstance(label, bool))
-        )
+        is_number = isinstance(label, (int, np.integer))
+        is_number = is_number and not isinstance(label, (bool, np.timedelta64))
+        return is_number and -(2**63) <= int(label) < 2**63
 
     expected = [int(label) if whole(label) else str(label) for label in labels]
     all_whole = all(isinstance(label, int) for label in expected)
@@ -356,6 +356,21 @@ def test_how_a_stream_is_cut_into_steps_changes_no_byte(
         assert written(path, steps_of(labels, cuts, **options), time=time) == whole
 
 
+def test_labels_that_fill_many_pages_make_the_same_file_in_any_batches(tmp_path):
+    path, n, tracker = tmp_path / "trace.parquet", 40_000, icvi.Tracker(["CH"])
+    treatment = Treatment(tracker.indices, "nan")
+
+    def step(first, stop):
+        labels = objects([f"{sample:0100}" for sample in range(first, stop)])
+        ones, samples = np.ones(stop - first, dtype=np.int64), np.arange(first, stop) + 1
+        trace = Trace(treatment, ones[:, None] / 3, ones, samples, labels)
+        return Step(ones[:, None], labels, None, first, trace, tracker)
+
+    whole = written(path, [step(0, n)], names=["CH"])
+    edges = [*range(0, n, 7001), n]
+    assert written(path, [step(*pair) for pair in pairwise(edges)], names=["CH"]) == whole
+
+
 @pytest.mark.parametrize("format", FORMATS)
 def test_samples_one_by_one_make_the_same_file(tmp_path, format):
     path = tmp_path / f"trace.{format}"
@@ -379,7 +394,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_file(
     cuts.sort()
     kept_at = data.draw(st.sampled_from([0, *cuts[:-1]]), "checkpoint")
     killed_at = data.draw(st.sampled_from([cut for cut in cuts if cut > kept_at]), "killed")
-    garbage = data.draw(st.binary(max_size=50), "what was being written")
+    garbage = data.draw(st.sampled_from([b"", b'199,"a', bytes(50_000)]), "being written")
     declared = data.draw(st.sampled_from([time, True if time else None]), "declared")
     options = {"names": NAMES, "time": declared, "journal": folder}
     with small():
@@ -996,7 +1011,7 @@ def test_closing_tells_what_could_not_be_written_unless_it_was_told(tmp_path, sh
     trace.close()
 
 
-@pytest.mark.parametrize("end", ["cut", "zeros", "zeros in the data", "garbage"])
+@pytest.mark.parametrize("end", ["cut", "zeros", "zeros in the data", "half zeros", "garbage"])
 def test_a_journal_with_a_damaged_end_gives_the_readings_before(tmp_path, end):
     path = tmp_path / "trace.parquet"
     steps = steps_of(of_kind("strings"), [100])
@@ -1014,6 +1029,7 @@ def test_a_journal_with_a_damaged_end_gives_the_readings_before(tmp_path, end):
         "cut": content[: (first + len(content)) // 2],
         "zeros": content[:first] + bytes(len(content) - first),
         "zeros in the data": content[:head] + bytes(len(content) - head),
+        "half zeros": content[: head + 400] + bytes(len(content) - head - 400),
         "garbage": content[:first] + b"\xff\xff\xff\xff" + b"garbage" * 20,
     }
     left.write_bytes(ends[end])
@@ -1026,6 +1042,7 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
         (b"", "holds no readings"),
         (b"sample,label\n" * 10, "is not a journal of a trace"),
         (left_over(tmp_path / "a.parquet").read_bytes()[:700], "holds no readings"),
+        (pa.schema([("x", pa.int64())]).serialize(), "not a journal of a trace: it has columns"),
     ):
         (tmp_path / "x.arrows").write_bytes(content)
         with pytest.raises(ValueError, match=message):

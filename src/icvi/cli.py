@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from icvi import __version__
 from icvi.cli_watch import complete_index, watch
-
-#: What a shell expects of a command that was stopped by Ctrl-C.
-INTERRUPTED = 130
+from icvi.exit_codes import INTERRUPTED
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Commands(click.Group):
+    """Commands that Ctrl-C ends as shells expect it, also while one is being loaded."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="icvi")
 def main() -> None:
     """Tell whether a clustering is any good, while the data are still streaming in."""

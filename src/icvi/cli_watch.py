@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, TypeVar
 
 import click
@@ -16,6 +18,42 @@ _CLUSTERERS = (
     "art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans, a class "
     "(package.module.Class), or a file with a saved model"
 )
+
+#: The options under headings, in the order in which one decides on them.
+_GROUPS = {
+    "Where the samples are": "columns time bad_rows follow format group consumer patience",
+    "Who labels them": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
+    "What is read of them": "indices every noise window half_life",
+    "Where the results go": "trace trace_format report save_model overwrite quiet",
+    "Going on after a stop": "checkpoint checkpoint_every",
+}
+
+
+_ART = ("rho", "rho_a", "rho_b", "alpha", "beta")
+_REDIS = ("group", "consumer", "patience")
+_TEXT = ("csv", "ndjson")
+
+
+class Grouped(click.Command):
+    """A command whose options are listed under headings."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options, group by group."""
+        left = {each.name: each for each in self.get_params(ctx) if isinstance(each, click.Option)}
+        for heading, names in _GROUPS.items():
+            self._write(heading, [left.pop(name) for name in names.split()], ctx, formatter)
+        self._write("Help", [*left.values()], ctx, formatter)
+
+    def _write(
+        self,
+        heading: str,
+        options: Sequence[click.Option],
+        ctx: click.Context,
+        formatter: click.HelpFormatter,
+    ) -> None:
+        records = [option.get_help_record(ctx) for option in options]
+        with formatter.section(heading):
+            formatter.write_dl([record for record in records if record is not None])
 
 
 def complete_index(
@@ -47,9 +85,12 @@ def as_span(context: click.Context, parameter: click.Parameter, text: str | None
     from icvi.watching.spans import parse_span
 
     try:
-        return None if text is None else parse_span(text)
+        span = None if text is None else parse_span(text)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+    if span is not None and not span:
+        raise click.BadParameter("expected more than nothing")
+    return span
 
 
 def as_param(
@@ -80,20 +121,57 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     return click.option(name, type=float, metavar="NUMBER", help=help)
 
 
-@click.command(short_help="Watch how good the clustering of a stream is.")
+@click.command(cls=Grouped, short_help="Watch how good the clustering of a stream is.")
 @click.argument("source", shell_complete=lambda *_: [CompletionItem("", type="file")])
-@click.option("--labels", "label", metavar="COL", help="Column with the labels: no clusterer.")
+@click.option(
+    "--columns",
+    multiple=True,
+    metavar="COL",
+    help="A feature; several times for several.  [default: all columns of numbers]",
+)
+@click.option("--time", metavar="COL", help="Column with the times: ISO timestamps or seconds.")
+@click.option(
+    "--bad-rows",
+    type=click.Choice(["error", "skip"]),
+    default="error",
+    show_default=True,
+    help="What to do about rows that cannot be used: stop there, or leave them out and count them.",
+)
+@click.option("--follow", is_flag=True, help="Wait for more at the end of the file or stream.")
+@click.option(
+    "--format",
+    type=click.Choice(["csv", "ndjson", "parquet"]),
+    metavar="FORMAT",
+    help="csv or ndjson: of standard input. These or parquet: of files whose names do not tell.",
+)
+@click.option("--group", metavar="NAME", help="Redis: consumer group.  [default: icvi]")
+@click.option("--consumer", metavar="NAME", help="Redis: name in the group.  [default: icvi]")
+@click.option(
+    "--patience",
+    type=float,
+    metavar="SECONDS",
+    help="Redis: how long to try when the server cannot be reached.  [default: 30]",
+)
+@click.option("--labels", "label", metavar="COL", help="A column: it holds the labels.")
 @click.option(
     "--clusterer",
     metavar="NAME",
     shell_complete=complete_clusterer,
-    help=f"Who labels the samples: {_CLUSTERERS}.",
+    help=f"A clusterer: {_CLUSTERERS} (.icvi, .pkl, .joblib; open only those that you trust).",
 )
 @number("--rho", "art: vigilance, 0 to 1; larger makes smaller clusters.")
 @number("--rho-a", "smart: vigilance of the prototypes.")
 @number("--rho-b", "smart: vigilance of the clusters, below --rho-a.")
 @number("--alpha", "art, smart: choice parameter.")
 @number("--beta", "art, smart: learning rate.")
+@click.option(
+    "--param",
+    "params",
+    multiple=True,
+    metavar="NAME=VALUE",
+    callback=as_param,
+    help="Any parameter of the clusterer, such as n_clusters=5; several times for several.",
+)
 @click.option(
     "--bounds",
     nargs=2,
@@ -102,21 +180,14 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     help="art, smart, Conn: the range of all features.  [default: that of the first --batch]",
 )
 @click.option(
-    "--param",
-    "params",
-    multiple=True,
-    metavar="NAME=VALUE",
-    callback=as_param,
-    help="Any other parameter of the clusterer; several times for several.",
-)
-@click.option(
     "--batch",
     type=click.IntRange(1),
+    metavar="N",
     default=1024,
     show_default=True,
     help="Samples that a scikit-learn clusterer learns at once.",
 )
-@click.option("--no-learn", is_flag=True, help="A saved model only predicts.")
+@click.option("--no-learn", is_flag=True, help="The saved model predicts, and learns no more.")
 @click.option(
     "--indices",
     multiple=True,
@@ -124,12 +195,17 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     default=("paper",),
     show_default=True,
     shell_complete=complete_index,
-    help="Names or groups, as in icvi list; several times for several.",
+    help="An index or a group of them, as in icvi list; several times for several.",
 )
-@click.option("--columns", multiple=True, metavar="COL", help="Features.  [default: all numbers]")
-@click.option("--time", metavar="COL", help="Column with the times: ISO timestamps or seconds.")
+@click.option(
+    "--every",
+    type=click.IntRange(1),
+    metavar="M",
+    default=1,
+    show_default=True,
+    help="Read the indices after every M-th sample.",
+)
 @click.option("--noise", metavar="LABEL", callback=as_label, help="Label that is no cluster.")
-@click.option("--every", type=click.IntRange(1), default=1, help="Read after every m-th sample.")
 @click.option(
     "--window", callback=as_span, metavar="SPAN", help="Only the last samples: 1000, or 15min."
 )
@@ -137,74 +213,78 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     "--half-life", callback=as_span, metavar="SPAN", help="Old samples fade: 1000, or 15min."
 )
 @click.option(
-    "--bad-rows",
-    type=click.Choice(["error", "skip"]),
-    default="error",
-    show_default=True,
-    help="What to do about rows that cannot be used.",
+    "--trace",
+    metavar="FILE",
+    help="All readings: .parquet, .csv, .ndjson, or - for standard output.",
 )
-@click.option("--format", type=click.Choice(["csv", "ndjson"]), help="Of standard input.")
-@click.option("--follow", is_flag=True, help="Wait for more at the end of the file or stream.")
-@click.option("--group", metavar="NAME", help="Redis: consumer group.  [default: icvi]")
-@click.option("--consumer", metavar="NAME", help="Redis: name in the group.")
-@click.option("--patience", type=float, metavar="SECONDS", help="Redis: how long to retry.")
 @click.option(
-    "--trace", metavar="FILE", help="All readings: .parquet, .csv, .ndjson, or - for the output."
+    "--trace-format",
+    type=click.Choice(["csv", "ndjson", "parquet"]),
+    metavar="FORMAT",
+    help="csv or ndjson: of --trace -. These or parquet: of a file whose name does not tell.",
 )
-@click.option("--trace-format", type=click.Choice(["csv", "ndjson"]), help="Of --trace -.")
 @click.option("--report", metavar="PAGE.html", help="A page with all curves and the clusters.")
-@click.option("--checkpoint", metavar="DIR", help="Folder to go on from after a stop.")
+@click.option(
+    "--save-model", metavar="FILE", help="The clusterer as it is at the end: .icvi, .pkl, .joblib."
+)
+@click.option("--overwrite", is_flag=True, help="Replace files that are there, and start anew.")
+@click.option("--quiet", is_flag=True, help="Show nothing but problems.")
+@click.option("--checkpoint", metavar="DIR", help="Folder from which the same command goes on.")
 @click.option(
     "--checkpoint-every",
     type=click.FloatRange(0.0),
     default=10.0,
     show_default=True,
     metavar="SECONDS",
-    help="Between two checkpoints, at least.",
+    help="Time between two checkpoints, at least.",
 )
-@click.option("--save-model", metavar="FILE", help="Save the clusterer at the end.")
-@click.option("--overwrite", is_flag=True, help="Replace results that are there; start anew.")
-@click.option("--quiet", is_flag=True, help="Show nothing but problems.")
 def watch(**given: Any) -> None:
     """Watch how good the clustering of a stream is, while it comes in.
 
-    SOURCE is a CSV, NDJSON or Parquet file with a row per sample, a quoted glob of several, - for
-    standard input, or a Redis stream (redis://host:port/db/key). The labels are in a column of it
-    (--labels), or a clusterer gives them:
+    SOURCE is a CSV, NDJSON or Parquet file with a row per sample, a quoted pattern such as
+    'day-*.csv', - for standard input, or a Redis stream (redis://host:port/db/key). The labels are
+    in a column of it (--labels), or a clusterer gives them (--clusterer):
 
     \b
-      icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace trace.parquet
-      icvi watch data.csv --labels cluster --report page.html
+      icvi watch data.csv --labels cluster
+      icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.parquet
+      icvi watch data.csv --clusterer birch --param threshold=0.3 --report page.html
+      tail -f log.ndjson | icvi watch - --format ndjson --clusterer dbstream
 
-    With --checkpoint DIR the same command goes on after it was stopped or killed, and the trace is
-    what it would have been. Exit codes: 0 done, 1 the input was wrong, 2 usage, 130 interrupted.
+    Ctrl-C stops it and leaves complete files behind. With --checkpoint DIR the same command goes on
+    after it was stopped or killed, and the trace is what it would have been.
+
+    Exit codes: 0 the stream ended, 1 something was wrong with the input or a file, 2 the options
+    make no sense, 130 stopped by Ctrl-C (143 by SIGTERM).
     """  # noqa: D301  click's mark for lines that stay as they are
     from rich.console import Console
 
-    messages = Console(stderr=True)
     try:
+        job = _job(given)
         from icvi.watching.command import Job, run
 
-        job = Job(**_job(given))
-        code = run(job, messages)
+        code = run(Job(**job), Console(stderr=True))
     except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
-        raise click.ClickException(str(error)) from error
+        from icvi.watching.messages import told
+
+        _let_go_of_output()
+        raise click.ClickException(told(error)) from error
     sys.exit(code)
 
 
 def _job(given: dict[str, Any]) -> dict[str, Any]:
     """The watch that the options ask for."""
-    redis = {name: given.pop(name) for name in ("group", "consumer", "patience")}
+    _check_together(given)
+    redis = {name: given.pop(name) for name in _REDIS}
     clusterer = _clusterer(given)
     model, quiet = given.pop("save_model"), given.pop("quiet")
-    if model is not None and clusterer is None:
-        raise click.UsageError("--save-model needs a --clusterer")
     source = given.pop("source")
     given["noise_label"], given["learn"] = given.pop("noise"), not given.pop("no_learn")
     given["columns"] = list(given["columns"]) or None
     given["indices"] = list(given["indices"])
     given |= {name: value for name, value in redis.items() if value is not None}
-    command = shlex.join(["icvi", *sys.argv[1:]])
+    # Starting anew is not going on.
+    command = shlex.join(["icvi", *(part for part in sys.argv[1:] if part != "--overwrite")])
     return {
         "source": source,
         "clusterer": clusterer,
@@ -215,23 +295,51 @@ def _job(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _check_together(given: dict[str, Any]) -> None:
+    """Refuse options that need others, or contradict each other."""
+    if (given["clusterer"] is None) == (given["label"] is None):
+        raise click.UsageError("give either --labels COL or --clusterer NAME")
+    for option in ("save_model", "no_learn", "params", *_ART):
+        if given[option] not in (None, False, {}) and given["clusterer"] is None:
+            raise click.UsageError(f"{_typed(option)} needs a --clusterer")
+    if given["source"] == "-" and given["format"] not in _TEXT:
+        raise click.UsageError("standard input needs --format csv or --format ndjson")
+    if given["trace"] == "-" and given["trace_format"] not in _TEXT:
+        raise click.UsageError("--trace - needs --trace-format csv or --trace-format ndjson")
+    if given["trace"] == "-" and given["checkpoint"] is not None:
+        raise click.UsageError("--checkpoint needs a --trace that is a file: it may be cut back")
+    for option in _REDIS:
+        if given[option] is not None and not given["source"].startswith(("redis://", "rediss://")):
+            raise click.UsageError(f"{_typed(option)} is for redis://host:port/db/key")
+    if given["window"] is not None and given["half_life"] is not None:
+        raise click.UsageError("give either --window or --half-life")
+    for option in ("window", "half_life"):
+        if isinstance(given[option], timedelta) and given["time"] is None:
+            raise click.UsageError(f"{_typed(option)} is a time: it needs --time COL")
+
+
+def _typed(option: str) -> str:
+    return "--param" if option == "params" else f"--{option.replace('_', '-')}"
+
+
 def _clusterer(given: dict[str, Any]) -> Any:
     """The clusterer that the options name; None where there are labels."""
     name, params = given.pop("clusterer"), given.pop("params")
-    art = {option: given.pop(option) for option in ("rho", "rho_a", "rho_b", "alpha", "beta")}
+    art = {option: given.pop(option) for option in _ART}
     art = {option: value for option, value in art.items() if value is not None}
-    if (name is None) == (given["label"] is None):
-        raise click.UsageError("give either --labels COL or --clusterer NAME")
+    ours = name is not None and name.lower() in ("art", "smart")
+    if given["bounds"] and not _tracks_prototypes(given["indices"]):
+        if not ours:
+            raise click.UsageError(
+                "--bounds is for --clusterer art or smart, and for --indices Conn"
+            )
+        art["bounds"], given["bounds"] = given["bounds"], None  # for the clusterer alone
+    elif given["bounds"] and ours:
+        art["bounds"] = given["bounds"]
     if name is None:
-        if art or params:
-            raise click.UsageError(f"--{[*art, *params][0].replace('_', '-')} is for a --clusterer")
         return None
     from icvi.watching.labellers import named_clusterer
 
-    if given["bounds"] and name in ("art", "smart"):
-        art["bounds"] = given["bounds"]
-        if not _tracks_prototypes(given["indices"]):
-            given["bounds"] = None  # for the clusterer alone
     return named_clusterer(name, {**art, **params})
 
 
@@ -239,3 +347,12 @@ def _tracks_prototypes(indices: Sequence[str]) -> bool:
     from icvi.indices import select
 
     return any(index.on == "prototypes" for index in select(list(indices)))
+
+
+def _let_go_of_output() -> None:
+    """What standard output refused to take would be tried again when Python exits."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -24,6 +24,7 @@ from icvi.indices.renyi import rCIP, rH
 from icvi.indices.silhouette import SIL
 from icvi.indices.wb import WB
 from icvi.indices.xie_beni import XB
+from icvi.nearest import nearest
 
 __all__ = ["NI", "Conn", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
 
@@ -69,7 +70,10 @@ def _find(entry: object) -> Index:
     if isinstance(entry, str):
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
-        raise ValueError(f"unknown index {entry!r}; expected one of {', '.join(_CATALOGUE)}")
+        raise ValueError(
+            f"unknown index {entry!r}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one of "
+            f"{', '.join(_CATALOGUE)}"
+        )
     for factory in (I, NI, rCIP, rH, Conn):
         if entry is factory:
             return factory()

@@ -83,8 +83,8 @@ class FileBytes:
         return {"size": os.fstat(self._raw.fileno()).st_size, **head_position(self._head)}
 
     def done(self) -> int | None:
-        """Bytes read from the disk."""
-        return self._raw.tell()
+        """Bytes read from the disk; unknown once it is closed."""
+        return None if self._raw.closed else self._raw.tell()
 
     def close(self) -> None:
         """Close the file."""

@@ -81,6 +81,8 @@ def open_source(
     if redis:
         raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
     if isinstance(what, str) and what == "-":
+        if sys.stdin is None:
+            raise ValueError("standard input is closed: there is nothing to read")
         what = sys.stdin.buffer
     if paths.is_path(what) or _are_paths(what):
         return _open_files(what, wanted, format, follow, options)

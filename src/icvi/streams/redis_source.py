@@ -246,7 +246,7 @@ class RedisSource(Source):
                 return action()
             except (self._redis.ConnectionError, self._redis.TimeoutError) as error:
                 if isinstance(error, self._redis.AuthenticationError):
-                    raise
+                    raise ValueError(f"{self._where}: {error}") from error
                 self._pending = True
                 waited = time.monotonic() - start
                 if self.closed or waited + delay > self._patience:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from icvi import container
 from icvi.saving_partition import write
 from icvi.streams.extras import load
 from icvi.watching.step import Kept
+from icvi.written import from_json
 
 _FILE, _LOCK = "watch.icvi", "watch.lock"
 
@@ -32,6 +34,10 @@ class Checkpoint:
         self.folder = Path(folder)
         self._path = self.folder / _FILE
         self._settings = dict(settings)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise NotADirectoryError(
+                errno.ENOTDIR, "expected a folder for the checkpoint, got a file", str(self.folder)
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         filelock = load("filelock", "stream")
         self._lock = filelock.FileLock(self.folder / _LOCK, timeout=0)
@@ -50,7 +56,14 @@ class Checkpoint:
 
     def read(self) -> Kept:
         """What was written last; refused when it is of another watch."""
-        facts, arrays = container.read(self._path)
+        try:
+            facts, arrays = container.read(self._path)
+        except ValueError as error:
+            error.add_note(
+                "without it the watch cannot go on; give another folder, or overwrite=True "
+                "(--overwrite) to start anew, which also writes the trace anew"
+            )
+            raise
         if facts.get("kind") != "Watch":
             raise ValueError(f"{self._path} is no checkpoint of a watch; give another folder")
         self._compare(facts["settings"])
@@ -70,7 +83,7 @@ class Checkpoint:
         self._lock.release()
 
     def _compare(self, before: Mapping[str, Any]) -> None:
-        for name in before.keys() | self._settings.keys():
+        for name in {**self._settings, **before}:
             was, now = before.get(name), self._settings.get(name)
             if was != now:
                 raise ValueError(
@@ -83,6 +96,8 @@ class Checkpoint:
 def _shown(setting: Any) -> str:
     if isinstance(setting, list):
         return ", ".join(map(_shown, setting)) or "nothing"
-    if isinstance(setting, dict):
+    try:
+        setting = from_json(setting)
+    except ValueError:  # options of something
         return ", ".join(f"{key}={value!r}" for key, value in setting.items())
     return "nothing" if setting is None else str(setting)

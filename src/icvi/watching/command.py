@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
+from icvi.exit_codes import SIGNALLED
+from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
+from icvi.watching.messages import in_options, told
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
 
-#: What a shell expects of a command that a signal has ended: 128 and its number.
-_SIGNALLED = 128
+_NOTHING_YET = "stopped before the first sample was dealt with"
+_UNKEPT = "; with --checkpoint DIR, the same command could go on from there"
+
+_ERRORS = (ImportError, TypeError, ValueError, OSError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -57,25 +65,72 @@ def run(job: Job, messages: Console) -> int:
     shown = messages if job.options.get("trace") == "-" else Console()
     view = view_for(None if job.quiet else shown)
     with Stopping() as stopping, contextlib.closing(view):
-        watched = watch(job.source, job.clusterer, **job.options)
-        watched.waiting = lambda: _waiting(view, stopping)
         try:
-            _follow(watched, view, stopping, "standard input" if job.source == "-" else job.source)
+            with stopping.waiting():  # nothing has been written: it may end at once
+                watched = watch(job.source, job.clusterer, **job.options)
         except KeyboardInterrupt:
-            pass
-        except BrokenPipeError as error:
-            raise FailedError(
-                _failure("what reads the output has gone away", watched, job)
-            ) from error
-        except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
-            view.finish(outcome="failed")
-            reasons = "\n".join([str(error), *getattr(error, "__notes__", ())])
-            raise FailedError(_failure(reasons, watched, job)) from error
-        view.finish(outcome="done" if stopping.asked is None else "interrupted")
-    if job.model is not None:
+            _say(messages, _NOTHING_YET)
+            return _signalled(stopping)
+        with watched:
+            watched.waiting = lambda: _waiting(view, stopping)
+            return _run(watched, job, view, stopping, messages)
+
+
+def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Console) -> int:
+    begun = ended = False
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            _begin(watched, job)
+            begun = True
+            ended = _follow(watched, view, stopping, job)
+        if ended or watched.seen:
+            view.finish(outcome="done" if ended else "interrupted")
+    except _ERRORS as error:
+        if not begun:
+            raise
+        if watched.seen and not isinstance(error, BrokenPipeError):
+            with contextlib.suppress(OSError):  # what went wrong first matters
+                view.finish(outcome="failed")
+        raise FailedError(f"{_reason(error)}\n{_state(watched, job, ended)}") from error
+    if job.model is not None and watched.seen:
+        _save(watched, job, ended)
+    _say(messages, *_told(watched, job, ended))
+    return 0 if ended else _signalled(stopping)
+
+
+def _begin(watched: Watch, job: Job) -> None:
+    """Go on from the checkpoint, or start anew; refuse to write over what is there."""
+    may = job.options.get("overwrite") or watched.goes_on
+    if job.model is not None and not may and os.path.lexists(job.model):
+        raise FileExistsError(
+            errno.EEXIST,
+            "there is a file that the model would replace: choose another, or --overwrite",
+            job.model,
+        )
+    watched.begin()
+
+
+def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
+    """Show every step until the end (True), or until asked to stop."""
+    title = "standard input" if job.source == "-" else job.source
+    view.begin(title, watched.source, watched.tracker, watched.history)
+    with contextlib.closing(watched.steps()) as steps:
+        for step in steps:
+            view.take(step)
+            if stopping.asked is not None:
+                return False
+    return True
+
+
+def _save(watched: Watch, job: Job, ended: bool) -> None:
+    assert job.model is not None
+    try:
         save_model(watched.clusterer, job.model)
-    _tell(watched, job, messages, stopping.asked is not None)
-    return 0 if stopping.asked is None else _SIGNALLED + stopping.asked
+    except _ERRORS as error:
+        raise FailedError(
+            f"{job.model}: the clusterer could not be saved: {told(error)}\n"
+            f"{_state(watched, job, ended)}"
+        ) from error
 
 
 @contextlib.contextmanager
@@ -84,44 +139,65 @@ def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
         yield
 
 
-def _follow(watched: Watch, view: View, stopping: Stopping, title: str) -> None:
-    """Show every step until the end, or until asked to stop."""
-    watched.begin()
-    view.begin(title, watched.source, watched.tracker, watched.history)
-    with contextlib.closing(watched.steps()) as steps:
-        for step in steps:
-            view.take(step)
-            if stopping.asked is not None:
-                break
+def _signalled(stopping: Stopping) -> int:
+    return SIGNALLED + (stopping.asked or signal.SIGINT)
 
 
-def _tell(watched: Watch, job: Job, messages: Console, interrupted: bool) -> None:
-    """Where the results are, what was left out, and how to go on."""
-    lines = []
-    if interrupted:
-        lines += [f"stopped after sample {watched.seen:,}", _how_to_go_on(watched, job)]
-    skipped, reasons = watched.source.skipped, watched.source.reasons
-    if skipped:
-        rows = "row" if skipped == 1 else "rows"
-        lines.append(f"{skipped:,} {rows} could not be used and were left out:")
-        lines += [f"  {reason}" for reason in reasons]
-    lines += watched.remarks
+def _reason(error: Exception) -> str:
+    if isinstance(error, BrokenPipeError):
+        return "what reads the output has gone away"
+    return told(error)
+
+
+def _told(watched: Watch, job: Job, ended: bool) -> list[str]:
+    """What was read and left out, where the results are, and how to go on."""
+    lines = [] if ended else [_state(watched, job, ended)]
+    lines += _left_out(watched.source)
+    lines += map(in_options, watched.remarks)
     if not job.quiet:
+        if watched.seen and job.options.get("columns") is None:
+            lines.append(f"features: {', '.join(watched.source.columns)}")
         files = {"trace": job.options.get("trace"), "report": job.options.get("report")}
         files["model"] = job.model
-        lines += [f"{name}: {file}" for name, file in files.items() if file not in (None, "-")]
+        lines += [f"{name}: {file}" for name, file in files.items() if file and _is_file(file)]
+    return lines
+
+
+def _left_out(source: Source) -> list[str]:
+    skipped, reasons = source.skipped, source.reasons
+    if not skipped:
+        return []
+    rows = "1 row was" if skipped == 1 else f"{skipped:,} rows were"
+    lines = [f"{rows} left out:" if reasons else f"{rows} left out"]
+    lines += [f"  {reason}" for reason in reasons]
+    if reasons and skipped > len(reasons):
+        lines.append(f"  and {skipped - len(reasons):,} more")
+    return lines
+
+
+def _state(watched: Watch, job: Job, ended: bool) -> str:
+    """How far it came, what the trace holds, and how to go on."""
+    samples, trace = f"sample {watched.seen:,}", job.options.get("trace")
+    text = f"the stream ended with {samples}" if ended else f"stopped after {samples}"
+    if not watched.seen:
+        text = _NOTHING_YET
+    elif trace not in (None, "-"):
+        text += f"; {trace} holds {watched.written:,} readings"
+    return text if ended else text + _to_go_on(watched, job)
+
+
+def _to_go_on(watched: Watch, job: Job) -> str:
+    if job.options.get("checkpoint") is None:
+        return _UNKEPT if watched.seen and job.options.get("trace") != "-" else ""
+    if job.source == "-":
+        return f"\nto go on, with the same stream from its beginning: {job.command}"
+    return f"\nto go on: {job.command}"
+
+
+def _is_file(path: str) -> bool:
+    return path != "-" and os.path.exists(path)
+
+
+def _say(messages: Console, *lines: str) -> None:
     for line in lines:
         messages.print(line, highlight=False, markup=False, soft_wrap=True)
-
-
-def _failure(reasons: str, watched: Watch, job: Job) -> str:
-    where = f"stopped after sample {watched.seen:,}" if watched.seen else "nothing was read"
-    return f"{reasons}\n{where}; {_how_to_go_on(watched, job)}"
-
-
-def _how_to_go_on(watched: Watch, job: Job) -> str:
-    if job.options.get("checkpoint") is not None:
-        return f"to go on: {job.command}"
-    if watched.seen:
-        return "with --checkpoint DIR the same command would go on from there"
-    return "nothing was written"

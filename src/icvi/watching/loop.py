@@ -81,11 +81,17 @@ class Loop:
         self._position: Position = {}
         self._committed: Position = {}
         self._whole = True  # whether all parts have dealt with the same samples
+        self._interrupted = False
         self._settled_at = time.monotonic()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._checkpoint is not None and self._checkpoint.begun
 
     def begin(self) -> None:
         """Go on from the checkpoint, or start anew."""
-        again = self._checkpoint is not None and self._checkpoint.begun
+        again = self.goes_on
         if self._checkpoint is not None and again:
             facts, arrays = self._checkpoint.read()
             if "seen" in facts:
@@ -108,6 +114,8 @@ class Loop:
             yield self._step(batch)
             if time.monotonic() - self._settled_at >= self._interval:
                 self.settle()
+        if self._interrupted:
+            raise KeyboardInterrupt
 
     def settle(self) -> None:
         """Have everything on the disk, then tell the source that it is dealt with."""
@@ -146,8 +154,15 @@ class Loop:
     def _batches(self) -> Iterator[Batch]:
         batches = iter(self.source)
         while True:
-            with self.waiting():
-                batch = next(batches, None)
+            try:
+                with self.waiting():
+                    batch = next(batches, None)
+            except KeyboardInterrupt:
+                if self._checkpoint is not None:
+                    raise
+                # Nobody can go on from here: samples that wait for more of them are dealt with now.
+                self._interrupted = True
+                return
             if batch is None:
                 return
             if batch.first <= self.seen:
@@ -191,12 +206,24 @@ class Loop:
         return {**facts, "outputs": outputs}, packed
 
     def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        self.seen = self.resumed = facts["seen"]
-        self._position = self._committed = facts["position"]
-        if self._position:
-            self.source.seek(self._position)
+        position = facts["position"]
+        if position:
+            with self.waiting():  # a pipe has to bring again what was read
+                self._seek(position)
         own = {index.name: index for index in self.tracker.indices if index.own}
         self.tracker = unpack_tracker(facts["tracker"], part_of(arrays, "tracker."), own)
         self.labeller.resume(arrays["labeller"].tobytes())
         for name, output in self.outputs.items():
             output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))
+        self.seen = self.resumed = facts["seen"]
+        self._position = self._committed = position
+
+    def _seek(self, position: Position) -> None:
+        try:
+            self.source.seek(position)
+        except ValueError as error:
+            error.add_note(
+                "the checkpoint is of another stream, or this one was changed; give another "
+                "folder, or overwrite=True (--overwrite) to start anew"
+            )
+            raise

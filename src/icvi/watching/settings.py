@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
+from icvi.watching.report import About
 from icvi.written import as_json
 
 
@@ -26,10 +28,38 @@ def settings_of(
     options : dict
         Everything else: numbers, strings, time spans, arrays, lists of these.
     """
-    settings = {name: plainly(value) for name, value in options.items()}
-    settings["clusterer"] = described(clusterer)
-    settings["indices"] = [index.name if index.own else _written(index) for index in indices]
-    return settings
+    # In the order in which they are compared: what differs first is told.
+    return {
+        "clusterer": described(clusterer),
+        "indices": [index.name if index.own else _written(index) for index in indices],
+        **{name: plainly(value) for name, value in options.items()},
+    }
+
+
+def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:
+    """What a page says about a watch; columns and skipped rows are known at its end."""
+    shown = ("every", "window", "half_life", "noise_label", "undefined", "bad_rows")
+    defaults = {"every": 1, "undefined": "nan", "bad_rows": "error"}
+    parameters = clusterer.get_params() if hasattr(clusterer, "get_params") else {}
+    if clusterer is None:
+        who = "labels of the source" if label is None else f"column {label}"
+    else:
+        kind = clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)
+        who = kind.__qualname__
+    return About(
+        source=_named(source),
+        clusterer=who,
+        parameters=parameters,
+        options={
+            name: options[name] for name in shown if options[name] not in (None, defaults.get(name))
+        },
+    )
+
+
+def _named(source: Any) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return "standard input" if source == "-" else os.fspath(source)
+    return f"a {type(source).__name__}"
 
 
 def described(clusterer: Any) -> str | None:

@@ -21,9 +21,10 @@ from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.reading import Reading, readings
-from icvi.watching.settings import settings_of
+from icvi.watching.report import Report
+from icvi.watching.settings import about_watch, settings_of
 from icvi.watching.step import Output, Step
-from icvi.watching.trace_files import open_trace
+from icvi.watching.trace_files import TraceFile, open_trace
 
 
 class Watch:
@@ -40,8 +41,8 @@ class Watch:
         The curves so far, in bounded memory.
     """
 
-    def __init__(self, loop: Loop, history: History) -> None:
-        self._loop, self.source, self.history = loop, loop.source, history
+    def __init__(self, loop: Loop, history: History, report: Report | None = None) -> None:
+        self._loop, self.source, self.history, self._report = loop, loop.source, history, report
         self._begun = self._run = False
 
     @property
@@ -63,6 +64,17 @@ class Watch:
     def resumed(self) -> int:
         """Samples that had been seen when it went on from a checkpoint."""
         return self._loop.resumed
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is a checkpoint to go on from."""
+        return self._loop.goes_on
+
+    @property
+    def written(self) -> int:
+        """Readings in the trace; 0 where there is none."""
+        trace = self._loop.outputs.get("trace")
+        return trace.rows if isinstance(trace, TraceFile) else 0
 
     @property
     def remarks(self) -> list[str]:
@@ -98,17 +110,26 @@ class Watch:
             try:
                 yield from self._loop.steps()
             except GeneratorExit:
-                self._loop.finish()
+                self._finish("stopped before the end of the stream")
                 raise
             except BaseException as error:
                 # What went wrong first matters; what cannot be completed either is a remark.
                 try:
-                    self._loop.finish()
+                    self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
                     error.add_note(str(another))
                 raise
             else:
-                self._loop.finish()
+                self._finish(None)
+
+    def _finish(self, note: str | None) -> None:
+        """Complete all outputs, saying why it is before the end if it is."""
+        if self._report is not None:
+            self._report.note, self._report.tracker = note, self.tracker
+            about = self._report.about
+            about.columns = self.source.columns if self.seen else ()
+            about.skipped, about.reasons = self.source.skipped, self.source.reasons
+        self._loop.finish()
 
     def run(self) -> Self:
         """Go on to the end of the stream."""
@@ -134,6 +155,11 @@ class Watch:
 
     def __repr__(self) -> str:
         return f"Watch({self.seen} samples, {self.tracker!r})"
+
+
+def _ended_by(error: BaseException) -> str:
+    """Why a stream ended before its end, in words."""
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def watch(
@@ -225,7 +251,8 @@ def watch(
     reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
-    settings = {**reads, **columnwise, "batch": batch, "learn": learn, "every": as_every(every)}
+    settings = {**reads, "columns": columns, "label": label, "time": time}
+    settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
     labeller = labeller_for(clusterer, batch=batch, learn=learn)
     if noise_label is None:
@@ -234,11 +261,13 @@ def watch(
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
     with contextlib.ExitStack() as on_refusal:
+        about = about_watch(source, clusterer, label, settings)
         if not isinstance(source, Source):
             source = open_source(
                 source, **columnwise, follow=follow, rows=rows, format=format, **redis
             )
         on_refusal.callback(source.close)
+        _refuse_own_source(source, trace, report)
         kept = None
         if checkpoint is not None:
             kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
@@ -257,6 +286,10 @@ def watch(
                 overwrite=overwrite,
             )
         outputs["history"] = history
+        page = None
+        if report is not None:
+            page = Report(report, tracker, history=history, about=about, overwrite=overwrite)
+            outputs["report"] = page
         loop = Loop(
             source,
             labeller,
@@ -269,4 +302,14 @@ def watch(
             interval=checkpoint_every,
         )
         on_refusal.pop_all()
-    return Watch(loop, history)
+    return Watch(loop, history, page)
+
+
+def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:
+    """Refuse to write over what is read."""
+    read = [file for file in getattr(source, "_files", ()) if os.path.exists(file)]
+    for path in written:
+        if path is not None and os.path.exists(path):
+            for file in read:
+                if os.path.samefile(path, file):
+                    raise ValueError(f"{file} is what is to be read; write to another file")

@@ -101,7 +101,7 @@ class ArtLabels(Labeller):
         if self.model.bounds is None:
             low, high = bounds = self.model._scaling.bounds
             if first_outside(batch.X, bounds) >= 0:
-                inside = ((low <= batch.X) & (batch.X <= high)).all(axis=1)
+                inside = ((low <= batch.X) & (high >= batch.X)).all(axis=1)
                 self._outside += len(batch) - int(inside.sum())
 
     @property

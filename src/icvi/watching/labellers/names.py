@@ -7,8 +7,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
-from icvi.watching.labellers.parameters import make, nearest
+from icvi.watching.labellers.parameters import make
 
 #: What the names on the command line stand for.
 CLUSTERERS = {

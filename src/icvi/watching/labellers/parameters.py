@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import inspect
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
+
+from icvi.nearest import nearest
 
 #: What river's clusterers do with keywords they do not know: they give them to their k-means.
 _PASSED_ON = ("river.cluster.clustream.CluStream", "river.cluster.streamkmeans.STREAMKMeans")
@@ -56,13 +57,6 @@ def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
     except (TypeError, ValueError) as error:
         given = ", ".join(f"{key}={value!r}" for key, value in params.items())
         raise ValueError(f"cannot make {name}({given}): {error}") from error
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """A question that helps somebody who mistyped; nothing where no name is near."""
-    by_lower = {each.lower(): each for each in known}
-    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
-    return f", did you mean {by_lower[found[0]]!r}?" if found else ""
 
 
 def _known(kind: Callable[..., Any]) -> list[str] | None:

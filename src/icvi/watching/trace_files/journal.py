@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from icvi.container import _replacing
+from icvi.container import replacing
 from icvi.streams.extras import load
 from icvi.watching.trace_files.growing_file import refuse_existing
 from icvi.watching.trace_files.rows import Rows
@@ -27,6 +28,8 @@ from icvi.watching.trace_files.trace_file import TimeKind
 #: Rows of a row group, whatever the batches were: equal readings are to be equal files.
 ROW_GROUP = 65_536
 
+_TEXT = "label as text"
+
 
 def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     """The columns of a journal."""
@@ -34,7 +37,7 @@ def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     fields = [("sample", pa.int64())]
     if time is not None:
         fields.append(("time", pa.float64() if time == "seconds" else pa.timestamp("ns")))
-    fields += [("label", pa.int64()), ("label as text", pa.string()), ("k", pa.int64())]
+    fields += [("label", pa.int64()), (_TEXT, pa.string()), ("k", pa.int64())]
     return pa.schema(fields + [(name, pa.float64()) for name in names])
 
 
@@ -46,12 +49,25 @@ def as_batch(rows: Rows, schema: Any) -> Any:
         texts = [label if isinstance(label, str) else None for label in rows.label]
         label, text = pa.array(whole, pa.int64()), pa.array(texts, pa.string())
     else:
-        label, text = pa.array(rows.label), pa.nulls(len(rows), pa.string())
-    time = [] if rows.time is None else [pa.array(rows.time, from_pandas=True)]
-    # from_pandas: nan is null.
-    values = [pa.array(column, from_pandas=True) for column in rows.values]
-    columns = [pa.array(rows.sample), *time, label, text, pa.array(rows.k), *values]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+        label, text = _as_array(rows.label, pa.int64()), pa.nulls(len(rows), pa.string())
+    time = [] if rows.time is None else [_as_array(rows.time, schema.field("time").type)]
+    values = [_as_array(column, pa.float64()) for column in rows.values]
+    sample, k = (_as_array(column, pa.int64()) for column in (rows.sample, rows.k))
+    return pa.RecordBatch.from_arrays([sample, *time, label, text, k, *values], schema=schema)
+
+
+def _as_array(column: NDArray[Any], type: Any) -> Any:
+    """A column as it is in memory; nan is null.
+
+    pyarrow.array would do, but it imports pandas, which takes longer than many a stream.
+    """
+    pa = load("pyarrow", "stream")
+    column, missing, valid = np.ascontiguousarray(column), None, None
+    if column.dtype.kind in "fM":
+        missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
+    if missing is not None and missing.any():
+        valid = pa.py_buffer(np.packbits(~missing, bitorder="little"))
+    return pa.Array.from_buffers(type, len(column), [valid, pa.py_buffer(column.view(np.uint8))])
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,21 +83,26 @@ class Contents:
 def survey(path: str, length: int) -> Contents:
     """What the first bytes of a journal hold: all batches up to one that is not whole."""
     pa = load("pyarrow", "stream")
-    batches = rows = sample = 0
-    texts = False
+    batches = rows = 0
+    sample, texts = np.int64(0), False
     with _reading(path, length) as reader:
         schema, text = reader.schema, _text_place(reader.schema)
+        if schema.names[0] != "sample" or schema.names[text : text + 2] != [_TEXT, "k"]:
+            raise ValueError(f"{path} is not a journal of a trace: it has columns {schema.names}")
         try:
             for batch in reader:
-                samples = batch.column(0).to_numpy()
+                samples = np.frombuffer(batch.column(0).buffers()[1], np.int64, batch.num_rows)
                 # After a power cut, a file may have zeros where the last batches should be.
-                if batch.num_rows and (samples[0] <= sample or (np.diff(samples) <= 0).any()):
+                if (np.diff(samples, prepend=sample) <= 0).any():
                     break
-                sample = int(samples[-1]) if batch.num_rows else sample
+                sample = samples[-1]
                 batches, rows = batches + 1, rows + batch.num_rows
                 texts = texts or batch.column(text).null_count < batch.num_rows
-        except (pa.ArrowInvalid, OSError):
+        except pa.ArrowInvalid:
             pass
+        except OSError as error:
+            if error.errno is not None:  # otherwise the file ends within a batch
+                raise
     return Contents(schema, batches, rows, texts)
 
 
@@ -99,9 +120,15 @@ def write_parquet(path: str, journal: str, length: int, contents: Contents) -> N
 def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
     """Write a Parquet file with one row group per table."""
     parquet = load("pyarrow.parquet", "stream")
-    with _replacing(Path(os.path.realpath(path))) as file:
+    # Readings are hardly compressible; what is regular is small by its encoding already.
+    steady = [f.name for f in schema if f.name == "sample" or str(f.type) == "timestamp[ns]"]
+    with replacing(Path(os.path.realpath(path))) as file:
         writer = parquet.ParquetWriter(
-            file, schema, compression="snappy", use_dictionary=["label", "k"]
+            file,
+            schema,
+            compression="none",
+            use_dictionary=["label", "k"],
+            column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
         )
         try:
             for table in tables:
@@ -183,6 +210,7 @@ def _parquet_schema(contents: Contents) -> Any:
 def _table(batches: list[Any], contents: Contents) -> Any:
     """A part of a journal as it is in the Parquet file, each column in one piece."""
     pa, compute = load("pyarrow", "stream"), load("pyarrow.compute", "stream")
+    # In one piece: where a page of the file ends depends on the pieces that are written.
     table = pa.Table.from_batches(batches, contents.schema).combine_chunks()
     text, columns = _text_place(contents.schema), table.columns
     if contents.texts:

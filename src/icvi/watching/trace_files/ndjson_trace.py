@@ -37,12 +37,13 @@ class NdjsonTrace(TextTrace):
 
     def _encoded(self, rows: Rows) -> bytes:
         columns: list[Any] = [rows.sample.tolist()]
-        if rows.time is not None:
-            stamps = rows.time.dtype.kind == "M"
-            columns.append(time_texts(rows.time) if stamps else numbers(rows.time, _INFINITIES))
-        columns += [rows.label if isinstance(rows.label, list) else rows.label.tolist()]
-        columns += [rows.k.tolist()]
-        columns += [numbers(column, _INFINITIES) for column in rows.values]
+        if rows.time is not None and rows.time.dtype.kind == "M":
+            columns.append(time_texts(rows.time))
+        elif rows.time is not None:
+            columns += numbers(rows.time[None], _INFINITIES)
+        columns.append(rows.label if isinstance(rows.label, list) else rows.label.tolist())
+        columns.append(rows.k.tolist())
+        columns += numbers(rows.values, _INFINITIES)
         # nan becomes null by itself.
         lines: bytes = self._encode_lines(list(map(self._line, *columns)))
         return lines

@@ -21,7 +21,7 @@ from icvi.watching.trace_files.journal import (
     write_parquet,
 )
 from icvi.watching.trace_files.rows import Rows, joined
-from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, no_arrays
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
 
 #: Rows that are gathered for a batch of the journal, if no flush comes before.
 _GATHERED = 4096
@@ -72,7 +72,8 @@ class ParquetTrace(TraceFile):
         """Refuse, as `begin` would, to write over what is there."""
         if self._overwrite:
             return
-        refuse_existing(self.path)
+        if not self._may_replace:
+            refuse_existing(self.path)
         if os.path.exists(self.journal) and os.path.getsize(self.journal):
             raise FileExistsError(
                 f"{self.journal} has readings of a run that did not end: {self._recovery} makes "
@@ -111,7 +112,7 @@ class ParquetTrace(TraceFile):
         """Where the journal ends now."""
         self._write_pending()
         facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, no_arrays()
+        return facts, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the journal back to where it ended then, and go on."""
@@ -130,7 +131,7 @@ class ParquetTrace(TraceFile):
         try:
             write_parquet(self.path, self.journal, self._file.mark.length, self._contents())
         except OSError as error:
-            what = f"its {self.rows:,} readings are safe in {self.journal}; {self._recovery}"
+            what = f"its {self.rows:,} readings are safe: when there is room, {self._recovery}"
             raise with_advice(error, what, self.path) from error
         if not self._stays:
             self._leave(remove=True)
@@ -140,7 +141,7 @@ class ParquetTrace(TraceFile):
         """Let go of the journal, which stays, with everything that was taken."""
         try:
             # Who was told once that it cannot be written need not be told again.
-            with contextlib.suppress(*[OSError] * self._failed):
+            with contextlib.suppress(OSError) if self._failed else contextlib.nullcontext():
                 self._write_pending()
         finally:
             self._pending, self._waiting = [], 0
@@ -148,11 +149,20 @@ class ParquetTrace(TraceFile):
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _holds_nothing(self) -> bool:
+        pa, parquet = load("pyarrow", "stream"), load("pyarrow.parquet", "stream")
+        try:
+            metadata = parquet.read_metadata(self.path)
+        except pa.ArrowInvalid:
+            return False
+        return bool(metadata.num_rows == 0 and metadata.schema.names[0] == self._columns[0])
+
     def _leave(self, remove: bool) -> None:
-        """Close the journal, and remove it if nobody needs it and it has no folder of its own."""
-        if remove and not self._stays and self._file.is_open:
-            os.unlink(self.journal)
+        """Close the journal, and remove it if nobody needs it."""
+        was_open = self._file.is_open
         self._file.close()
+        if remove and was_open:
+            os.unlink(self.journal)
 
     def _check_open(self) -> None:
         if not self._file.is_open:
@@ -171,7 +181,7 @@ class ParquetTrace(TraceFile):
         finally:
             # Even if an interrupt came just now: what is in the journal is not pending any more.
             if self._file.mark != mark:
-                self._pending, self._waiting = [], 0
+                self._pending, self._waiting, self._failed = [], 0, False
 
     def _messages(self, rows: Rows) -> Iterator[Any]:
         schema = journal_schema(self.names, self._time)

@@ -33,15 +33,15 @@ class Rows:
         Its label.
     k : array of int64
         The number of clusters.
-    values : list of arrays of float64
-        One column per index.
+    values : array of float64 of shape (indices, n)
+        The readings.
     """
 
     sample: NDArray[np.int64]
     time: NDArray[Any] | None
     label: Labels
     k: NDArray[np.int64]
-    values: list[NDArray[np.float64]]
+    values: NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.sample)
@@ -51,8 +51,9 @@ class Rows:
         for first in range(0, len(self), size):
             part = slice(first, first + size)
             time = None if self.time is None else self.time[part]
-            values = [column[part] for column in self.values]
-            yield Rows(self.sample[part], time, self.label[part], self.k[part], values)
+            yield Rows(
+                self.sample[part], time, self.label[part], self.k[part], self.values[:, part]
+            )
 
 
 def rows_of(step: Step, names: Sequence[str]) -> Rows:
@@ -67,8 +68,10 @@ def rows_of(step: Step, names: Sequence[str]) -> Rows:
                 f"{trace.samples[0]} to {trace.samples[-1]}: the tracker had seen others before"
             )
         time = as_time(step.time)[at]
-    labels = as_written(trace.labels)
-    return Rows(trace.samples, time, labels, trace.k, [trace[name] for name in names])
+    values = np.empty((len(names), len(trace)))
+    for row, name in zip(values, names):
+        row[:] = trace[name]
+    return Rows(trace.samples, time, as_written(trace.labels), trace.k, values)
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
@@ -87,7 +90,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
         np.concatenate(times) if times else None,
         label,
         np.concatenate([part.k for part in parts]),
-        [np.concatenate(columns) for columns in zip(*(part.values for part in parts), strict=True)],
+        np.concatenate([part.values for part in parts], axis=1),
     )
 
 

@@ -12,7 +12,7 @@ from icvi.watching.step import Kept, Step
 from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing
 from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.standard_output import StandardOutput
-from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, no_arrays
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
 
 #: Rows that are made text at once: a large step is not in memory as a whole.
 _PIECE = 8192
@@ -37,12 +37,12 @@ class TextTrace(TraceFile):
 
     def check_new(self) -> None:
         """Refuse, as `begin` would, to write over what is there."""
-        if isinstance(self._file, GrowingFile) and not self._overwrite:
+        if isinstance(self._file, GrowingFile) and not self._may_replace:
             refuse_existing(self.path)
 
     def begin(self, again: bool = False) -> None:
         """Create the file with its header."""
-        self._file.create(self._overwrite or again, self._header())
+        self._file.create(self._may_replace or again, self._header())
 
     def take(self, step: Step) -> None:
         """Append the readings of the next step; none of them if that fails."""
@@ -58,7 +58,7 @@ class TextTrace(TraceFile):
         if isinstance(self._file, StandardOutput):
             raise ValueError(_GONE)
         facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, no_arrays()
+        return facts, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the file back to where it ended then, and go on."""
@@ -77,6 +77,11 @@ class TextTrace(TraceFile):
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
+
+    def _holds_nothing(self) -> bool:
+        header = self._header()
+        with open(self.path, "rb") as file:
+            return file.read(len(header) + 1) in (b"", header)
 
     # -- what formats differ in ------------------------------------------------------------
 
@@ -97,9 +102,9 @@ def time_texts(times: NDArray[Any]) -> list[str | None]:
     return [None if text == "NaT" else text.rstrip("0").rstrip(".") for text in texts]
 
 
-def numbers(column: NDArray[Any], infinities: Mapping[float, Any]) -> list[Any]:
-    """Numbers, with something else for the infinite ones, which JSON does not have."""
-    values: list[Any] = column.tolist()
-    for place in np.flatnonzero(np.isinf(column)).tolist():
-        values[place] = infinities[values[place]]
+def numbers(columns: NDArray[np.float64], infinities: Mapping[float, Any]) -> list[list[Any]]:
+    """Columns of numbers, with something else for the infinite ones, which JSON does not have."""
+    values: list[list[Any]] = columns.tolist()
+    for column, place in np.argwhere(np.isinf(columns)).tolist():
+        values[column][place] = infinities[values[column][place]]
     return values

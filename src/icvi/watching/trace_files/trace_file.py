@@ -7,8 +7,6 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files.rows import Rows, rows_of
 
@@ -66,6 +64,15 @@ class TraceFile(Output):
     # -- inside ----------------------------------------------------------------------------
 
     @property
+    def _may_replace(self) -> bool:
+        """Whether a file that is there may be written anew: it was asked for, or holds nothing."""
+        return self._overwrite or (os.path.isfile(self.path) and self._holds_nothing())
+
+    def _holds_nothing(self) -> bool:
+        """Whether the file that is there is a trace without a single reading."""
+        raise NotImplementedError
+
+    @property
     def _columns(self) -> list[str]:
         time = [] if self._time is None else ["time"]
         return ["sample", *time, "label", "k", *self.names]
@@ -102,11 +109,6 @@ class TraceFile(Output):
                     f"{self.path} was begun with {before} and is to go on with {now}; give the "
                     "same, or begin anew with overwrite=True"
                 )
-
-
-def no_arrays() -> dict[str, NDArray[Any]]:
-    """A trace file remembers nothing that would be an array."""
-    return {}
 
 
 def _listed(names: Sequence[str]) -> str:
