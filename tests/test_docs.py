@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from click.testing import CliRunner
 
 import icvi
 from icvi.cli import main
@@ -33,14 +34,6 @@ PAGES = {
 }
 
 STAND_INS = page_blocks.STAND_INS
-
-
-def skip_where_pages_are_ahead(*sources: str) -> None:
-    """Skip what shows parts of icvi that are not there yet."""
-    needs = {block.needs for source in sources for block in page_blocks.blocks(source)}
-    missing = sorted(name for name in needs - {None} if not page_blocks.is_here(name))
-    if missing:
-        pytest.skip(f"waits for {', '.join(missing)}")
 
 
 @pytest.fixture
@@ -65,13 +58,22 @@ def test_a_page_runs_and_prints_what_it_says(page, tmp_path, request):
         stand_ins = request.getfixturevalue("stand_ins")
         for _ in page_blocks.run(PAGES[page], page, tmp_path / "page", stand_ins):
             pass
-    skip_where_pages_are_ahead(PAGES[page])
 
 
 def test_a_page_that_says_something_else_is_refused(tmp_path):
     source = "```python\nprint(1 + 1)\n```\n\n```text\n3\n```\n"
     with pytest.raises(ValueError, match="line 6: the page says\n3\nand its code printed\n2"):
         list(page_blocks.run(source, "sums", tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [(["list"], 0), (["score", "none.csv", "--labels", "a"], 1), (["score", "--colour"], 2)],
+)
+def test_exit_codes_are_those_of_the_page(arguments, code):
+    assert f"\n| {code} | " in PAGES["command-line"]
+    result = CliRunner().invoke(main, arguments)
+    assert result.exit_code == code
 
 
 def test_every_stand_in_stands_for_something():
@@ -90,7 +92,7 @@ def test_commands_in_the_text_have_the_options_they_are_shown_with(page):
     text = " ".join(PAGES[page].replace("\\\n", " ").split())
     for name, rest in re.findall(r"\bicvi ([a-z]+)((?: [^`|;]*)?)(?=`|\||;)", text):
         if name not in main.commands:
-            continue  # a sentence that begins with icvi, or a command to come
+            continue  # a sentence that begins with icvi
         options = {option for parameter in main.commands[name].params for option in parameter.opts}
         options |= {"--help"}
         unknown = [word for word in re.findall(r"(?<= )--[a-z-]+", rest) if word not in options]
@@ -250,12 +252,3 @@ def test_pages_load_nothing_from_elsewhere(built):
         for link in page.loaded
         if urlsplit(link).netloc
     ]
-
-
-@pytest.mark.slow
-def test_no_page_waits_for_something(site):
-    skip_where_pages_are_ahead(*PAGES.values())
-    waiting = [
-        path.name for path in site.rglob("*.html") if "as soon as there is" in path.read_text()
-    ]
-    assert not waiting

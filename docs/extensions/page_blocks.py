@@ -7,7 +7,6 @@ and their test run them in the same way.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import os
 import re
@@ -18,9 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-#: What a block whose output cannot be had yet waits for: "% needs icvi.watch" on the line above.
 _BLOCK = re.compile(
-    r"^(?:% needs (?P<needs>\S+)\n)?"
     r"^(?P<fence>`{3,})(?P<language>[^\s`]*) *(?P<argument>[^\n`]*)\n(?P<text>.*?)^(?P=fence)$",
     re.DOTALL | re.MULTILINE,
 )
@@ -43,7 +40,6 @@ class Block:
     language: str
     argument: str
     text: str
-    needs: str | None
     span: tuple[int, int]
     line: int
 
@@ -61,7 +57,6 @@ def blocks(source: str) -> list[Block]:
             match["language"],
             match["argument"].strip(),
             match["text"],
-            match["needs"],
             match.span(),
             source.count("\n", 0, match.start("text")) + 1,
         )
@@ -69,20 +64,10 @@ def blocks(source: str) -> list[Block]:
     ]
 
 
-def is_here(name: str) -> bool:
-    """Whether icvi has a name or module already; pages may be written ahead of it."""
-    import icvi
-
-    module, _, attribute = name.rpartition(".")
-    if module == "icvi" and hasattr(icvi, attribute):
-        return True
-    return importlib.util.find_spec(name) is not None
-
-
 def run(
     source: str, where: str, folder: Path, stand_ins: Mapping[str, str] = STAND_INS
-) -> Iterator[tuple[Block, str | None]]:
-    """Run a page in a folder: every block, with what was printed last; None where it waits.
+) -> Iterator[tuple[Block, str]]:
+    """Run a page in a folder: every block, with what was printed last.
 
     A block of text must be what the block of code before it has printed, or a part of that.
 
@@ -102,9 +87,6 @@ def run(
     scope: dict[str, Any] = {"__name__": "page"}
     printed = ""
     for block in blocks(source):
-        if block.needs is not None and not is_here(block.needs):
-            yield block, None
-            continue
         if block.language == "python":
             printed = _run_python(_replaced(block.text, stand_ins), where, block, scope, folder)
         elif block.language == "sh":

@@ -50,12 +50,13 @@ def _trace(experiment: Experiment, names: list[str]) -> icvi.Trace:
 
 def _place(figure: Figure) -> None:
     """Put axes where they fit: places that are known need not be searched for."""
+    from matplotlib.gridspec import GridSpec
+
+    margins = {"left": 0.085, "right": 0.94, "bottom": 0.18, "top": 0.89, "wspace": 0.09}
+    grid = GridSpec(1, len(KINDS), figure, **margins)
     figure.set_layout_engine("none")
-    for axes in figure.axes:
-        place = axes.get_subplotspec()
-        assert place is not None
-        place.get_gridspec().update(left=0.085, right=0.94, bottom=0.18, top=0.89, wspace=0.09)
-        axes.set_position(place.get_position(figure))
+    for number, axes in enumerate(figure.axes):  # those of the numbers of clusters come last
+        axes.set_position(grid[number % len(KINDS)].get_position(figure))
 
 
 def _save(figure: Figure, path: Path) -> None:

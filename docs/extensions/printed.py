@@ -29,10 +29,7 @@ def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
         for block, printed in page_blocks.run(source[0], name, folder):
             if block.language in page_blocks.LIVE:
                 start, stop = block.span
-                text.append(source[0][end:start])
-                text.append(
-                    _waiting(block) if printed is None else _filled(app, name, block, printed)
-                )
+                text += [source[0][end:start], _filled(app, name, block, printed)]
                 end = stop
     except Exception as error:
         raise ExtensionError(f"{name}: a block of the page fails: {error}") from error
@@ -49,11 +46,6 @@ def _filled(app: Sphinx, name: str, block: page_blocks.Block, printed: str) -> s
     root = "../" * name.count("/")
     href = f"{root}{name}/{block.argument}"
     return f'```{{raw}} html\n<p><a href="{href}">{block.text.strip()}</a></p>\n```'
-
-
-def _waiting(block: page_blocks.Block) -> str:
-    words = f"This is produced by the page itself as soon as there is `{block.needs}`."
-    return f"```{{note}}\n{words}\n```"
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
