@@ -38,21 +38,17 @@ def settings_of(
 
 def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:
     """What a page says about a watch; columns and skipped rows are known at its end."""
-    shown = ("every", "window", "half_life", "noise_label", "undefined", "bad_rows")
-    defaults = {"every": 1, "undefined": "nan", "bad_rows": "error"}
-    parameters = clusterer.get_params() if hasattr(clusterer, "get_params") else {}
-    if clusterer is None:
-        who = "labels of the source" if label is None else f"column {label}"
+    usual: dict[str, Any] = {"every": 1, "window": None, "half_life": None}
+    usual |= {"noise_label": None, "undefined": "nan"}
+    if clusterer is not None:
+        who = (clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)).__qualname__
     else:
-        kind = clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)
-        who = kind.__qualname__
+        who = "labels of the source" if label is None else f"column {label}"
     return About(
         source=_named(source),
         clusterer=who,
-        parameters=parameters,
-        options={
-            name: options[name] for name in shown if options[name] not in (None, defaults.get(name))
-        },
+        parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},
+        options={name: options[name] for name in usual if options[name] != usual[name]},
     )
 
 
