@@ -93,29 +93,6 @@ def as_span(context: click.Context, parameter: click.Parameter, text: str | None
     return span
 
 
-def as_param(
-    context: click.Context, parameter: click.Parameter, texts: tuple[str, ...]
-) -> dict[str, Any]:
-    """Parameters of a clusterer."""
-    del context, parameter
-    from icvi.watching.labellers import parse_param
-
-    try:
-        return dict(parse_param(text) for text in texts)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
-
-
-def as_label(context: click.Context, parameter: click.Parameter, text: str | None) -> Any:
-    """A label as sources give it: whole numbers are numbers; in quotes it is text."""
-    del context, parameter
-    from icvi.streams.values import read_label
-
-    if text is not None and len(text) > 1 and text[0] == text[-1] == '"':
-        return text[1:-1]
-    return None if text is None else read_label(text)
-
-
 def number(name: str, help: str) -> Callable[[Command], Command]:
     """An option that is a number."""
     return click.option(name, type=float, metavar="NUMBER", help=help)
@@ -169,7 +146,6 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     "params",
     multiple=True,
     metavar="NAME=VALUE",
-    callback=as_param,
     help="Any parameter of the clusterer, such as n_clusters=5; several times for several.",
 )
 @click.option(
@@ -205,7 +181,7 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Read the indices after every M-th sample.",
 )
-@click.option("--noise", metavar="LABEL", callback=as_label, help="Label that is no cluster.")
+@click.option("--noise", metavar="LABEL", help="Label that is no cluster.")
 @click.option(
     "--window", callback=as_span, metavar="SPAN", help="Only the last samples: 1000, or 15min."
 )
@@ -257,18 +233,21 @@ def watch(**given: Any) -> None:
     Exit codes: 0 the stream ended, 1 something was wrong with the input or a file, 2 the options
     make no sense, 130 stopped by Ctrl-C (143 by SIGTERM).
     """  # noqa: D301  click's mark for lines that stay as they are
-    from rich.console import Console
+    from icvi.watching.stopping import Stopping
 
-    try:
-        job = _job(given)
-        from icvi.watching.command import Job, run
+    # Loading is not interrupted: a package that was would say that it is broken.
+    with Stopping() as stopping:
+        try:
+            job = _job(given)
+            from icvi.watching.command import Job, run
 
-        code = run(Job(**job), Console(stderr=True))
-    except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
-        from icvi.watching.messages import told
-
-        _let_go_of_output()
-        raise click.ClickException(told(error)) from error
+            code = run(Job(**job), stopping)
+        except KeyboardInterrupt:
+            code = stopping.exit_code
+        except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
+            if stopping.asked is None or not isinstance(error, ImportError):
+                raise _told(error) from error
+            code = stopping.exit_code  # asked twice, it was interrupted after all
     sys.exit(code)
 
 
@@ -279,7 +258,8 @@ def _job(given: dict[str, Any]) -> dict[str, Any]:
     clusterer = _clusterer(given)
     model, quiet = given.pop("save_model"), given.pop("quiet")
     source = given.pop("source")
-    given["noise_label"], given["learn"] = given.pop("noise"), not given.pop("no_learn")
+    given["noise_label"] = _label(given.pop("noise"))
+    given["learn"] = not given.pop("no_learn")
     given["columns"] = list(given["columns"]) or None
     given["indices"] = list(given["indices"])
     given |= {name: value for name, value in redis.items() if value is not None}
@@ -300,7 +280,7 @@ def _check_together(given: dict[str, Any]) -> None:
     if (given["clusterer"] is None) == (given["label"] is None):
         raise click.UsageError("give either --labels COL or --clusterer NAME")
     for option in ("save_model", "no_learn", "params", *_ART):
-        if given[option] not in (None, False, {}) and given["clusterer"] is None:
+        if given[option] not in (None, False, ()) and given["clusterer"] is None:
             raise click.UsageError(f"{_typed(option)} needs a --clusterer")
     if given["source"] == "-" and given["format"] not in _TEXT:
         raise click.UsageError("standard input needs --format csv or --format ndjson")
@@ -324,7 +304,7 @@ def _typed(option: str) -> str:
 
 def _clusterer(given: dict[str, Any]) -> Any:
     """The clusterer that the options name; None where there are labels."""
-    name, params = given.pop("clusterer"), given.pop("params")
+    name, params = given.pop("clusterer"), _params(given.pop("params"))
     art = {option: given.pop(option) for option in _ART}
     art = {option: value for option, value in art.items() if value is not None}
     ours = name is not None and name.lower() in ("art", "smart")
@@ -343,10 +323,42 @@ def _clusterer(given: dict[str, Any]) -> Any:
     return named_clusterer(name, {**art, **params})
 
 
+def _params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of a clusterer."""
+    from icvi.watching.labellers import parse_param
+
+    try:
+        return dict(parse_param(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--param") from None
+
+
+def _label(text: str | None) -> Any:
+    """A label as sources give it: whole numbers are numbers; in quotes it is text."""
+    from icvi.streams.values import read_label
+
+    if text is None:
+        return None
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1]
+    try:
+        return read_label(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--noise") from None
+
+
 def _tracks_prototypes(indices: Sequence[str]) -> bool:
     from icvi.indices import select
 
     return any(index.on == "prototypes" for index in select(list(indices)))
+
+
+def _told(error: Exception) -> click.ClickException:
+    """The error as it is shown."""
+    from icvi.watching.messages import told
+
+    _let_go_of_output()
+    return click.ClickException(told(error))
 
 
 def _let_go_of_output() -> None:

@@ -12,6 +12,7 @@ from icvi import container
 from icvi.saving_partition import write
 from icvi.streams.extras import load
 from icvi.watching.step import Kept
+from icvi.watching.trace_files.growing_file import with_advice
 from icvi.written import from_json
 
 _FILE, _LOCK = "watch.icvi", "watch.lock"
@@ -72,7 +73,11 @@ class Checkpoint:
     def write(self, kept: Kept) -> None:
         """Write down where the watch is."""
         facts, arrays = kept
-        write(self._path, "Watch", ({"settings": self._settings, **facts}, arrays))
+        try:
+            write(self._path, "Watch", ({"settings": self._settings, **facts}, arrays))
+        except OSError as error:
+            what = "this checkpoint could not be written; the one before is intact"
+            raise with_advice(error, what, str(self._path)) from error
 
     def clear(self) -> None:
         """Forget what is there."""

@@ -5,14 +5,12 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
 
-from icvi.exit_codes import SIGNALLED
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.messages import in_options, told
@@ -58,19 +56,19 @@ class FailedError(RuntimeError):
     """A watch that could not go on, and what helps."""
 
 
-def run(job: Job, messages: Console) -> int:
+def run(job: Job, stopping: Stopping) -> int:
     """Watch to the end; the exit code."""
+    messages = Console(stderr=True)
     if job.model is not None:
         check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
-    view = view_for(None if job.quiet else shown)
-    with Stopping() as stopping, contextlib.closing(view):
+    with contextlib.closing(view_for(None if job.quiet else shown)) as view:
         try:
             with stopping.waiting():  # nothing has been written: it may end at once
                 watched = watch(job.source, job.clusterer, **job.options)
         except KeyboardInterrupt:
             _say(messages, _NOTHING_YET)
-            return _signalled(stopping)
+            return stopping.exit_code
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
             return _run(watched, job, view, stopping, messages)
@@ -95,7 +93,7 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
     if job.model is not None and watched.seen:
         _save(watched, job, ended)
     _say(messages, *_told(watched, job, ended))
-    return 0 if ended else _signalled(stopping)
+    return 0 if ended else stopping.exit_code
 
 
 def _begin(watched: Watch, job: Job) -> None:
@@ -139,10 +137,6 @@ def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
         yield
 
 
-def _signalled(stopping: Stopping) -> int:
-    return SIGNALLED + (stopping.asked or signal.SIGINT)
-
-
 def _reason(error: Exception) -> str:
     if isinstance(error, BrokenPipeError):
         return "what reads the output has gone away"
@@ -181,8 +175,8 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
     text = f"the stream ended with {samples}" if ended else f"stopped after {samples}"
     if not watched.seen:
         text = _NOTHING_YET
-    elif trace not in (None, "-"):
-        text += f"; {trace} holds {watched.written:,} readings"
+    elif watched.held and trace != "-":
+        text += f"; {trace} holds {watched.held:,} readings"
     return text if ended else text + _to_go_on(watched, job)
 
 

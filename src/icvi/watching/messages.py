@@ -1,6 +1,8 @@
-"""Errors in the words of the command line."""
+"""Errors in words that help, and in those of the command line."""
 
 from __future__ import annotations
+
+import re
 
 #: What the library calls things, and how they are typed; longer ones first.
 _TYPED = {
@@ -19,6 +21,9 @@ _TYPED = {
     "or format='csv', 'ndjson' or 'parquet'": "or --trace-format csv, ndjson or parquet",
 }
 
+#: A call of Python, where there is no command.
+_RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
+
 
 def in_options(text: str) -> str:
     """A message that names options as they are typed.
@@ -28,16 +33,20 @@ def in_options(text: str) -> str:
     """
     for name, typed in _TYPED.items():
         text = text.replace(name, typed)
-    return text
+    return _RECOVER.sub(r'python -c "from \1 import recover; \2"', text)
+
+
+def said(error: BaseException) -> str:
+    """What an error says, the file first where it is about one.
+
+    >>> said(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    'a.csv: No such file or directory'
+    """
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
 
 
 def told(error: BaseException) -> str:
-    """What an error says, with its notes, and with the file first where it is about one.
-
-    >>> told(FileNotFoundError(2, "No such file or directory", "a.csv"))
-    'a.csv: No such file or directory'
-    """
-    text = str(error)
-    if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
-        text = f"{error.filename}: {error.strerror}"
-    return in_options("\n".join([text, *getattr(error, "__notes__", ())]))
+    """What an error and its notes say, in options."""
+    return in_options("\n".join([said(error), *getattr(error, "__notes__", ())]))

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
+
+from icvi.exit_codes import SIGNALLED
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 
 class Stopping:
     """Stops a loop between two steps when the process is asked to end.
 
     While the loop waits for samples it is interrupted at once; while it deals with some, `asked`
-    becomes True and it stops when they are done. Asked a second time, it stops there and then.
+    is set and it stops when they are done. Asked a second time, it stops there and then. Asked
+    after it has stopped, it takes no notice: it is about to end.
 
     Attributes
     ----------
@@ -31,11 +38,19 @@ class Stopping:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._ask)
+            self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
-            signal.signal(number, handler)
+            signal.signal(number, handler if self.asked is None else signal.SIG_IGN)
+        if self._before:
+            sys.unraisablehook = self._hook
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell expects of a command that was stopped so."""
+        return SIGNALLED + (self.asked or signal.SIGINT)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -54,3 +69,8 @@ class Stopping:
         again, self.asked = self.asked is not None, number
         if self._idle or again:
             raise KeyboardInterrupt
+
+    def _unraisable(self, problem: UnraisableHookArgs) -> None:
+        # Raised where Python could not pass it on; the loop will notice that it was asked.
+        if problem.exc_type is not KeyboardInterrupt:
+            self._hook(problem)

@@ -20,6 +20,7 @@ from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
+from icvi.watching.messages import said
 from icvi.watching.reading import Reading, readings
 from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
@@ -71,10 +72,10 @@ class Watch:
         return self._loop.goes_on
 
     @property
-    def written(self) -> int:
-        """Readings in the trace; 0 where there is none."""
+    def held(self) -> int:
+        """Readings that the trace file holds; 0 where there is none, or none yet."""
         trace = self._loop.outputs.get("trace")
-        return trace.rows if isinstance(trace, TraceFile) else 0
+        return trace.held if isinstance(trace, TraceFile) else 0
 
     @property
     def remarks(self) -> list[str]:
@@ -117,7 +118,8 @@ class Watch:
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
-                    error.add_note(str(another))
+                    if str(another) != str(error):
+                        error.add_note(said(another))
                 raise
             else:
                 self._finish(None)

@@ -102,8 +102,12 @@ class PlainLines(View):
 
     def _write(self, *lines: str) -> None:
         shown = (printable(line, self._ascii_only) for line in lines)
-        self._file.write("".join(f"{line}\n" for line in shown))
-        self._file.flush()
+        try:
+            self._file.write("".join(f"{line}\n" for line in shown))
+            self._file.flush()
+        except OSError as error:
+            error.filename = error.filename or getattr(self._file, "name", None)
+            raise
 
 
 def _value(row: Row) -> str:

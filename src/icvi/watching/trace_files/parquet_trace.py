@@ -58,15 +58,22 @@ class ParquetTrace(TraceFile):
             else os.path.join(journal, "trace.arrows")
         )
         self._recovery = f"icvi.watching.trace_files.recover({self.journal!r}, {path!r})"
-        self._file = GrowingFile(self.journal, f"{self._recovery} makes the Parquet file from them")
+        advice = f"{self._recovery} makes the Parquet file from them, unless it is there"
+        self._file = GrowingFile(self.journal, advice)
         self._pending: list[Rows] = []
         self._waiting = 0  # rows that are pending
         self._failed = self._finished = False
+        self._held = 0
 
     @property
     def rows(self) -> int:
         """How many readings were taken."""
         return self._file.mark.rows + self._waiting
+
+    @property
+    def held(self) -> int:
+        """How many readings the Parquet file holds: none until it is finished."""
+        return self._held
 
     def check_new(self) -> None:
         """Refuse, as `begin` would, to write over what is there."""
@@ -133,6 +140,7 @@ class ParquetTrace(TraceFile):
         except OSError as error:
             what = f"its {self.rows:,} readings are safe: when there is room, {self._recovery}"
             raise with_advice(error, what, self.path) from error
+        self._held = self.rows
         if not self._stays:
             self._leave(remove=True)
             self._finished = True

@@ -53,6 +53,11 @@ class TraceFile(Output):
         """How many readings were taken."""
         raise NotImplementedError
 
+    @property
+    def held(self) -> int:
+        """How many readings the file holds by now."""
+        return self.rows
+
     def check_new(self) -> None:
         """Refuse, as `begin` would, to write over what is there."""
         raise NotImplementedError
