@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test lint types bench clean
+.PHONY: help setup demo test lint types bench docs clean
 
 help:  ## list what there is
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,11 @@ lint: $(STAMP)  ## style, types and the direction of imports
 bench: $(STAMP)  ## speed of icvi and its peers, side by side
 	$(BIN)/python benchmarks/run.py
 
+docs: $(STAMP)  ## build the pages of docs/ into docs/_build, warnings are errors
+	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build
+	@echo open docs/_build/index.html
+
 clean:  ## remove environments, caches and results
 	rm -rf .venv .venv-peers .venv-alone .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
+	rm -rf docs/_build docs/_generated docs/api docs/indices
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -116,4 +116,5 @@ def main():
         left, number = left - so_many, number + 1
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -352,7 +352,7 @@ def test_only_one_bar_is_shown_at_a_time(monkeypatch):
     first.advance(1)
     second.advance(1)
     assert shown == [first]
-    icvi.progress._SHOWN.release()
+    icvi.progress.SHOWN.release()
 
 
 def test_the_example_runs():

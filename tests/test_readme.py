@@ -33,7 +33,9 @@ def commands() -> list[str]:
     return [line for block in blocks("sh") for line in block.splitlines() if line.strip()]
 
 
-def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
+def test_python_blocks_run_in_order_and_what_they_show_is_what_comes_out(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.chdir(tmp_path)
     assert len(blocks("python")) >= 4
     scope: dict[str, object] = {"__name__": "readme"}
@@ -43,16 +45,35 @@ def test_python_blocks_run_in_order(tmp_path, monkeypatch, capsys):
         assert (tmp_path / picture).stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert "nan k<2" in printed
+    # The command that is shown reads a file that a block before it has written.
+    (watching,) = [command for command in commands() if command.startswith("icvi watch")]
+    done = subprocess.run(
+        [sys.executable, "-m", *watching.split()], capture_output=True, text=True, check=True
+    )
+    assert "trace: trace.parquet\nreport: page.html\n" in done.stderr
+    assert (tmp_path / "page.html").stat().st_size > 100_000
     for shown in blocks("text"):
-        assert shown in printed
+        assert shown in printed or shown in done.stdout
 
 
 def test_the_commands_are_the_ones_tested():
     expected = {"make demo", "make test", "make bench", 'pip install ".[all]"'}
-    assert set(commands()) == expected | {"icvi study --out study"}
+    expected |= {"icvi study --out study"}
+    assert {command for command in commands() if not command.startswith("icvi watch")} == expected
 
 
-@pytest.mark.parametrize("command", sorted(set(commands())))
+def test_pictures_are_there_and_ask_nobody_for_anything():
+    pictures = re.findall(r"!\[.+?\]\((.+?)\)", README)
+    assert pictures
+    for picture in pictures:
+        content = (ROOT / picture).read_bytes()
+        assert len(content) > 5_000
+        assert b"url(http" not in content
+
+
+@pytest.mark.parametrize(
+    "command", sorted({command for command in commands() if not command.startswith("icvi watch")})
+)
 def test_commands_run(command, tmp_path):
     if command == "icvi study --out study":
         quick = ["study", "--quick", "--orders", "1", "--out", str(tmp_path / "study")]

@@ -607,7 +607,7 @@ def test_a_short_run_leaves_the_final_table_only():
     view.finish("good\nbye")
     view.close()
     assert file.getvalue().splitlines() == [
-        "sensors.csv: 8 samples in 4.0 s (2.0 per second), 2 clusters",
+        "sensors.csv: 8 samples in 3.0 s (2.7 per second), 2 clusters",
         "cluster 1 founded at sample 4, 4 samples ago",
         "index       value  better   since new cluster",
         "CH        300.000  larger   +224.250 better",
@@ -823,13 +823,13 @@ def test_drawing_goes_on_while_the_history_changes(monkeypatch):
 
 
 def test_bars_of_long_computations_keep_quiet_meanwhile():
-    from icvi.progress import _SHOWN
+    from icvi.progress import SHOWN
 
     view = LiveTable(terminal(), Hands())
     small().begin(view)
-    assert _SHOWN.locked()
+    assert SHOWN.locked()
     view.finish()
-    assert not _SHOWN.locked()
+    assert not SHOWN.locked()
 
 
 # -- a real terminal, seen from outside ----------------------------------------------------

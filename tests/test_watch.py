@@ -221,6 +221,35 @@ def test_existing_files_are_not_overwritten_unless_asked_to(data, tmp_path):
     assert len(pandas.read_csv(path)) == len(data[0])
 
 
+def test_the_page_says_what_was_watched_and_how(data, tmp_path):
+    X, _ = data
+    path = tmp_path / "page.html"
+    clusterer = icvi.FuzzyART(rho=0.7625)
+    icvi.watch(
+        pandas.DataFrame(X, columns=["ab", "cd", "ef"]), clusterer, report=path, every=3
+    ).run()
+    page = path.read_text()
+    for words in ("FuzzyART", "0.7625", "cd", "DataFrame", "3,000 samples"):
+        assert words in page
+    assert "stopped before the end" not in page
+
+
+def test_the_page_of_a_watch_that_was_stopped_says_so_and_is_replaced_when_it_goes_on(
+    data, tmp_path
+):
+    path = tmp_path / "page.html"
+    options = {"indices": ["CH"], "rows": 100, "report": path, "checkpoint": tmp_path / "kept"}
+    next(steps := icvi.watch(data, **options).steps())
+    steps.close()
+    assert "stopped before the end of the stream" in path.read_text()
+    icvi.watch(data, **options).run()
+    page = path.read_text()
+    assert "stopped before" not in page
+    assert "3,000 samples" in page
+    icvi.watch(data, **options).run()  # nothing is left, and the page still tells all
+    assert "3,000 samples" in path.read_text()
+
+
 # -- checkpoints -------------------------------------------------------------------------------
 
 

@@ -136,14 +136,16 @@ def completion(shell: str) -> None:
 @main.command()
 @click.argument("indices", nargs=-1, shell_complete=complete_index)
 def warmup(indices: tuple[str, ...]) -> None:
-    """Compile ahead what INDICES need (all of them by default), for the next runs to load.
+    """Compile ahead what INDICES need, for the next runs to load.
+
+    By default that is everything: all indices, and the clusterers art and smart.
 
     Names and groups as in `icvi list` and Tracker: CH, paper, all, Conn.
     """
     from icvi.warmup import warm_up
 
     try:
-        seconds = warm_up(indices or ("all", "Conn"))
+        seconds = warm_up(indices or ("all", "Conn"), clusterers=not indices)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

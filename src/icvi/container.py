@@ -40,7 +40,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a file anew: until it is complete and on the disk, what was there stays there."""
-    with _replacing(Path(os.path.realpath(path))) as file:
+    with replacing(Path(os.path.realpath(path))) as file:
         for part in _parts(facts, arrays):
             file.write(part)
 
@@ -127,7 +127,7 @@ def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes
 
 
 @contextlib.contextmanager
-def _replacing(path: Path) -> Iterator[IO[bytes]]:
+def replacing(path: Path) -> Iterator[IO[bytes]]:
     """A temporary file beside a path, which takes its place when all went well."""
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
 _PATIENCE = 2.0  # seconds of silence
-_SHOWN = threading.Lock()  # held by the bar that is shown: streams on other threads keep quiet
+SHOWN = threading.Lock()  # held by the bar that is shown: streams on other threads keep quiet
 
 
 @contextmanager
@@ -45,7 +45,7 @@ class _Bar:
     def advance(self, more: int) -> None:
         self._done += more
         patient = self._bar is not None or time.monotonic() - self._start <= _PATIENCE
-        if not patient and _SHOWN.acquire(blocking=False):
+        if not patient and SHOWN.acquire(blocking=False):
             self._appear()
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, completed=self._done)
@@ -61,4 +61,4 @@ class _Bar:
     def stop(self) -> None:
         if self._bar is not None:
             self._bar.stop()
-            _SHOWN.release()
+            SHOWN.release()

@@ -6,12 +6,21 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.progress import progress
 
 
-def warm_up(indices: Sequence[str]) -> float:
-    """Compile everything that trackers with these indices run; how many seconds it took."""
+def warm_up(indices: Sequence[str], *, clusterers: bool = False) -> float:
+    """Compile everything that trackers with these indices run; how many seconds it took.
+
+    Parameters
+    ----------
+    indices : sequence of str
+        Names and groups.
+    clusterers : bool, default False
+        Whether to compile FuzzyART and FuzzySMART, too, where scikit-learn is there for them.
+    """
     from icvi.indices import select
     from icvi.tracker import Tracker
 
@@ -19,7 +28,7 @@ def warm_up(indices: Sequence[str]) -> float:
     chosen = select(indices)
     X, labels = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 1.0], [0.9, 0.1]]), [0, 0, 1, 1]
     prototypes = any(index.on == "prototypes" for index in chosen)
-    with progress("icvi: compiling", 4) as advance:
+    with progress("icvi: compiling", 5) as advance:
         tracker = Tracker(list(chosen), bounds=(0.0, 1.0) if prototypes else None)
         advance(1)
         tracker.update_many(X, labels)
@@ -31,4 +40,19 @@ def warm_up(indices: Sequence[str]) -> float:
             tracker.remove(X[0], 0)
             tracker.remove_many(X[1:2], labels[1:2])
         advance(1)
+        if clusterers:
+            _warm_clusterers(X)
+        advance(1)
     return time.perf_counter() - start
+
+
+def _warm_clusterers(X: NDArray[np.float64]) -> None:
+    try:
+        from icvi.art.fuzzy_art import FuzzyART
+        from icvi.art.fuzzy_smart import FuzzySMART
+    except ImportError:  # no scikit-learn: nobody will use them
+        return
+    for clusterer in (FuzzyART(bounds=(0.0, 1.0)), FuzzySMART(bounds=(0.0, 1.0))):
+        clusterer.partial_fit(X)
+        clusterer.update(X[0])
+        clusterer.predict(X)

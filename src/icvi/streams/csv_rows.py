@@ -108,7 +108,7 @@ class CsvRows:
     def _numbers(self, table: Any) -> NDArray[np.float64]:
         X = np.empty((table.num_rows, len(self._chosen.features)))
         for j, name in enumerate(self._chosen.features):
-            X[:, j] = table.column(str(self._at[name])).to_numpy()
+            X[:, j] = _plain(table.column(str(self._at[name])).combine_chunks(), np.float64)
         return X
 
     def _labels(self, table: Any) -> NDArray[Any] | None:
@@ -116,7 +116,7 @@ class CsvRows:
             return None
         column = table.column(str(self._at[self._chosen.label])).combine_chunks()
         distinct = label_array([read_label(text) for text in column.dictionary.to_pylist()])
-        labels: NDArray[Any] = distinct[column.indices.to_numpy()]
+        labels: NDArray[Any] = distinct[_plain(column.indices, np.int32)]
         return labels
 
     def _time(self, table: Any) -> NDArray[Any] | None:
@@ -208,3 +208,14 @@ def _long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
+
+
+def _plain(column: Any, kind: type[np.generic]) -> NDArray[Any]:
+    """A column without missing values, as it is in memory.
+
+    to_numpy would do, but it imports pandas, which takes longer than many a file.
+    """
+    if len(column) == 0:
+        return np.empty(0, kind)
+    first = column.offset * np.dtype(kind).itemsize
+    return np.frombuffer(column.buffers()[1], kind, len(column), first)

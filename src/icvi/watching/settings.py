@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
+from icvi.watching.report import About
 from icvi.written import as_json
 
 
@@ -32,6 +34,28 @@ def settings_of(
         "indices": [index.name if index.own else _written(index) for index in indices],
         **{name: plainly(value) for name, value in options.items()},
     }
+
+
+def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:
+    """What a page says about a watch; columns and skipped rows are known at its end."""
+    usual: dict[str, Any] = {"every": 1, "window": None, "half_life": None}
+    usual |= {"noise_label": None, "undefined": "nan"}
+    if clusterer is not None:
+        who = (clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)).__qualname__
+    else:
+        who = "labels of the source" if label is None else f"column {label}"
+    return About(
+        source=_named(source),
+        clusterer=who,
+        parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},
+        options={name: options[name] for name in usual if options[name] != usual[name]},
+    )
+
+
+def _named(source: Any) -> str:
+    if isinstance(source, (str, os.PathLike)):
+        return "standard input" if source == "-" else os.fspath(source)
+    return f"a {type(source).__name__}"
 
 
 def described(clusterer: Any) -> str | None:

@@ -22,7 +22,8 @@ from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.messages import said
 from icvi.watching.reading import Reading, readings
-from icvi.watching.settings import settings_of
+from icvi.watching.report import Report
+from icvi.watching.settings import about_watch, settings_of
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
 
@@ -41,8 +42,8 @@ class Watch:
         The curves so far, in bounded memory.
     """
 
-    def __init__(self, loop: Loop, history: History) -> None:
-        self._loop, self.source, self.history = loop, loop.source, history
+    def __init__(self, loop: Loop, history: History, report: Report | None = None) -> None:
+        self._loop, self.source, self.history, self._report = loop, loop.source, history, report
         self._begun = self._run = False
 
     @property
@@ -110,18 +111,27 @@ class Watch:
             try:
                 yield from self._loop.steps()
             except GeneratorExit:
-                self._loop.finish()
+                self._finish("stopped before the end of the stream")
                 raise
             except BaseException as error:
                 # What went wrong first matters; what cannot be completed either is a remark.
                 try:
-                    self._loop.finish()
+                    self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
                     if str(another) != str(error):
                         error.add_note(said(another))
                 raise
             else:
-                self._loop.finish()
+                self._finish(None)
+
+    def _finish(self, note: str | None) -> None:
+        """Complete all outputs, saying why it is before the end if it is."""
+        if self._report is not None:
+            self._report.note, self._report.tracker = note, self.tracker
+            about = self._report.about
+            about.columns = self.source.columns if self.seen else ()
+            about.skipped, about.reasons = self.source.skipped, self.source.reasons
+        self._loop.finish()
 
     def run(self) -> Self:
         """Go on to the end of the stream."""
@@ -147,6 +157,11 @@ class Watch:
 
     def __repr__(self) -> str:
         return f"Watch({self.seen} samples, {self.tracker!r})"
+
+
+def _ended_by(error: BaseException) -> str:
+    """Why a stream ended before its end, in words."""
+    return str(error).rstrip(".") or type(error).__name__
 
 
 def watch(
@@ -248,6 +263,7 @@ def watch(
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
     with contextlib.ExitStack() as on_refusal:
+        about = about_watch(source, clusterer, label, settings)
         if not isinstance(source, Source):
             source = open_source(
                 source, **columnwise, follow=follow, rows=rows, format=format, **redis
@@ -272,6 +288,10 @@ def watch(
                 overwrite=overwrite,
             )
         outputs["history"] = history
+        page = None
+        if report is not None:
+            page = Report(report, tracker, history=history, about=about, overwrite=overwrite)
+            outputs["report"] = page
         loop = Loop(
             source,
             labeller,
@@ -284,7 +304,7 @@ def watch(
             interval=checkpoint_every,
         )
         on_refusal.pop_all()
-    return Watch(loop, history)
+    return Watch(loop, history, page)
 
 
 def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from icvi.container import _replacing
+from icvi.container import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
 
@@ -105,7 +105,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         model.save(path)
         return
     dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
-    with _replacing(Path(os.path.realpath(path))) as file:
+    with replacing(Path(os.path.realpath(path))) as file:
         try:
             dump(model, file)
         except PICKLING_ERRORS as error:

@@ -11,7 +11,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from icvi.progress import _SHOWN as BAR_SHOWN
+from icvi.progress import SHOWN as BAR_SHOWN
 from icvi.streams import Source
 from icvi.tracker import Tracker
 from icvi.watching.history import History
@@ -43,7 +43,7 @@ class LiveTable(View):
         self._console, self._clock = console, clock
         self._watched: Watched | None = None
         self._drawing: _Drawing | None = None
-        self._due = 0.0
+        self._due = self._last = 0.0
         self._fresh = True  # whether what is shown is all there is
 
     def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
@@ -59,6 +59,7 @@ class LiveTable(View):
         if self._watched is None or self._drawing is None:
             return
         self._fresh, self._screen.waits = False, None
+        self._last = self._screen.elapsed
         if self._clock() >= self._due:
             self._drawing.check()
             self._look(self._watched)
@@ -85,7 +86,8 @@ class LiveTable(View):
             self.close()
             return
         drawing.check()
-        seconds, before = screen.elapsed, self._watched.before
+        # Completing files, which comes between the last step and this, is no part of the pace.
+        seconds, before = self._last, self._watched.before
         screen.snapshot = self._watched.last_look(self._clock())
         screen.end = End(outcome, message, seconds, before)
         self._drawing = None

@@ -52,13 +52,13 @@ class PlainLines(View):
     def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
         """Look at the clock."""
         self._watched = Watched(title, source, tracker, history)
-        self._start = self._clock()
+        self._start = self._last = self._clock()
         self._due = self._start + self._pause
 
     def take(self, step: Step) -> None:
         """Write a line if the last one is old."""
         del step
-        self._fresh = False
+        self._fresh, self._last = False, self._clock()
         self._write_if_due()
 
     def waiting(self) -> AbstractContextManager[object]:
@@ -71,10 +71,11 @@ class PlainLines(View):
         """Write the table."""
         if self._watched is None:
             return
-        now, before = self._clock(), self._watched.before
-        snapshot = self._watched.last_look(now)
+        before, snapshot = self._watched.before, self._watched.last_look(self._clock())
         self._watched = None
-        self._write(*self._final(snapshot, End(outcome, message, now - self._start, before)))
+        # Completing files, which comes between the last step and this, is no part of the pace.
+        seconds = self._last - self._start
+        self._write(*self._final(snapshot, End(outcome, message, seconds, before)))
 
     def close(self) -> None:
         """Write nothing more."""

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.container import _replacing
+from icvi.container import replacing
 from icvi.streams.extras import load
 from icvi.watching.trace_files.growing_file import refuse_existing
 from icvi.watching.trace_files.rows import Rows
@@ -122,7 +122,7 @@ def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
     parquet = load("pyarrow.parquet", "stream")
     # Readings are hardly compressible; what is regular is small by its encoding already.
     steady = [f.name for f in schema if f.name == "sample" or str(f.type) == "timestamp[ns]"]
-    with _replacing(Path(os.path.realpath(path))) as file:
+    with replacing(Path(os.path.realpath(path))) as file:
         writer = parquet.ParquetWriter(
             file,
             schema,

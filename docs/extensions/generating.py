@@ -1,0 +1,35 @@
+"""Everything that is written before the pages are read: reference pages, tables, pictures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import api_pages
+import command_pages
+import curve_tables
+import index_pages
+import measured
+import pictures
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+
+def generate(app: Sphinx, config: Config) -> None:
+    """Measure, draw and write; numbers that the pages mention become their substitutions."""
+    root = Path(app.srcdir)
+    generated = root / "_generated"
+    (generated / "extra").mkdir(parents=True, exist_ok=True)
+    found = measured.measure()
+    config.myst_substitutions = curve_tables.substitutions(found)
+    curve_tables.write_tables(generated / "curves", found)
+    index_pages.write_pages(root / "indices", found)
+    pictures.draw_indices(generated / "indices")
+    pictures.draw_curves(generated / "curves", found)
+    command_pages.write_commands(generated / "commands.md")
+    api_pages.write_api(root / "api")
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect to the beginning of a build."""
+    app.connect("config-inited", generate)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,185 @@
+"""The curves of the indices and of the number of clusters, over one range of samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import (
+    BasicTicker,
+    CDSView,
+    ColumnDataSource,
+    CrosshairTool,
+    HoverTool,
+    IndexFilter,
+    LogScale,
+    NumeralTickFormatter,
+    Range1d,
+)
+from bokeh.models.annotations import Span
+from numpy.typing import NDArray
+
+from icvi.watching.history import History
+from icvi.watching.report.figure import BLUE, INK, panel
+from icvi.watching.report.seen import Seen
+from icvi.watching.report.texts import number
+from icvi.watching.report.views import View, views
+
+_HEIGHT = 190
+_FOUNDED = "#c8372d"
+#: Higher than any picture: what is pointed at is the bucket, wherever its readings are.
+_TALL = 1e300
+
+
+class Curves:
+    """The pictures that share the range of samples.
+
+    Attributes
+    ----------
+    x_range : Range1d
+        The samples that are shown.
+    source : ColumnDataSource
+        Per bucket: samples, k, and last0, low0, high0, ... of every index.
+    """
+
+    def __init__(self, seen: Seen) -> None:
+        self.history = seen.history
+        last = int(self.history.samples[-1])
+        self.x_range = Range1d(start=0.5, end=last + 0.5, bounds=(0, last + 1), name="samples")
+        self.source = ColumnDataSource(_columns(self.history), name="curves")
+        founded = [
+            (start, seen.names[label])
+            for label, start in zip(self.history.labels, self.history.founded)
+            if label != seen.noise_label
+        ]
+        self.founded = ColumnDataSource(
+            {"sample": [start for start, _ in founded], "name": [name for _, name in founded]},
+            name="founded",
+        )
+        self._line = Span(dimension="height", line_color=INK, line_width=1, line_alpha=0.5)
+
+    def of_clusters(self) -> Any:
+        """The number of clusters."""
+        most = int(self.history.k.max())
+        plot = self.start("k", View(0.0, 1.1 * max(most, 1)))
+        plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
+        plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
+        plot.step("samples", "k", source=self.source, mode="after", color=INK, line_width=1.8)
+        self._dots(plot, "k", self.history.k.astype(float), INK)
+        self.point_at(plot, self.source, [("clusters", "@k{0,0}")])
+        return plot
+
+    def of_index(self, column: int, view: View, name: str) -> Any:
+        """One index, as much of it as a view shows."""
+        plot = self.start(name, view)
+        low, high = self.history.low[:, column], self.history.high[:, column]
+        if (low < high).any():
+            plot.quad(
+                left="left",
+                right="right",
+                bottom=f"low{column}",
+                top=f"high{column}",
+                source=self.source,
+                fill_color=BLUE,
+                fill_alpha=0.25,
+                line_color=None,
+            )
+        plot.line("samples", f"last{column}", source=self.source, color=BLUE, line_width=1.6)
+        self._dots(plot, f"last{column}", self.history.last[:, column], BLUE)
+        name = self.history.names[column]
+        self.point_at(plot, self.source, [(name, f"@text{column}"), ("clusters", "@k{0,0}")])
+        return plot
+
+    def views(self, column: int) -> tuple[View, View | None] | None:
+        """What of an index to show; nothing where it is never finite."""
+        last, low, high = (
+            table[:, column] for table in (self.history.last, self.history.low, self.history.high)
+        )
+        if not np.isfinite(np.concatenate([last, low, high])).any():
+            return None
+        return views(last, low, high)
+
+    def start(self, name: str, view: View, height: int = _HEIGHT) -> Any:
+        """An empty picture, with the new clusters marked."""
+        plot = panel(name, height, self.x_range, view)
+        n = len(self.founded.data["sample"])
+        plot.vspan(
+            "sample",
+            source=self.founded,
+            line_color=_FOUNDED,
+            line_width=1,
+            line_alpha=min(0.55, max(0.05, 12.0 / max(n, 1))),
+            line_dash="4 3" if n <= 60 else "solid",
+        )
+        return plot
+
+    def point_at(self, plot: Any, source: ColumnDataSource, said: list[tuple[str, str]]) -> None:
+        """Say what a bucket holds where the pointer is."""
+        bucket = plot.quad(
+            left="left",
+            right="right",
+            bottom=1.0 / _TALL if isinstance(plot.y_scale, LogScale) else -_TALL,
+            top=_TALL,
+            source=source,
+            fill_alpha=0.0,
+            line_color=None,
+        )
+        plot.add_tools(
+            HoverTool(
+                renderers=[bucket],
+                tooltips=[("sample", "@bucket"), *said],
+                point_policy="follow_mouse",
+                attachment="horizontal",
+                visible=False,
+            ),
+            CrosshairTool(overlay=self._line, visible=False),
+        )
+
+    def _dots(self, plot: Any, column: str, values: NDArray[np.float64], colour: str) -> None:
+        """Readings that no line goes through, or all of a few."""
+        there = np.isfinite(values)
+        alone = there & ~np.append(there[1:], False) & ~np.append(False, there[:-1])
+        shown = np.flatnonzero(there if there.sum() <= 40 else alone)
+        if len(shown):
+            plot.scatter(
+                "samples",
+                column,
+                source=self.source,
+                size=5,
+                color=colour,
+                line_color=None,
+                view=CDSView(filter=IndexFilter(indices=shown.tolist())),
+            )
+
+
+def _columns(history: History) -> dict[str, Any]:
+    """The data of all curves."""
+    samples = history.samples.astype(float)
+    before = np.concatenate([[0.0], samples[:-1]])
+    columns: dict[str, Any] = {
+        "samples": samples,
+        "left": before + 0.5,
+        "right": samples + 0.5,
+        "k": history.k.astype(float),
+        "bucket": [_bucket(a + 1, b) for a, b in zip(before.tolist(), samples.tolist())],
+    }
+    last, low, high = history.last, history.low, history.high
+    for i in range(len(history.names)):
+        columns |= {f"last{i}": last[:, i], f"low{i}": low[:, i], f"high{i}": high[:, i]}
+        columns[f"text{i}"] = [
+            _said(*values)
+            for values in zip(last[:, i].tolist(), low[:, i].tolist(), high[:, i].tolist())
+        ]
+    return columns
+
+
+def _bucket(first: float, last: float) -> str:
+    return f"{last:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
+
+
+def _said(last: float, low: float, high: float) -> str:
+    """The readings of a bucket, in words."""
+    if np.isnan(low):
+        return "undefined"
+    value = "undefined" if np.isnan(last) else number(last, 6)
+    return value if low == high == last else f"{value} ({number(low, 6)} to {number(high, 6)})"

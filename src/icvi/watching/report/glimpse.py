@@ -1,0 +1,101 @@
+"""Some samples of a stream, for a picture of its partition, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.labels import plain
+from icvi.watching.step import Kept, Output, Step
+from icvi.written import as_json, from_json
+
+#: Samples that are kept, at most.
+MOST = 2_000
+#: Numbers that are kept, at most: fewer samples where each has thousands of features.
+NUMBERS = 4_000_000
+
+
+class Glimpse(Output):
+    """A few samples from everywhere in the stream, with their labels.
+
+    The samples kept are those whose number has the smallest hash: a fair choice that depends on
+    how many samples there were, not on how they came.
+
+    Parameters
+    ----------
+    most : int
+        Samples to keep, at most.
+
+    Attributes
+    ----------
+    X : array of shape (n, d)
+        The samples, in the order of the stream.
+    labels : list
+        The label of each.
+    numbers : array of n
+        The number of each in the stream, from 1.
+    """
+
+    def __init__(self, most: int = MOST) -> None:
+        self.most = most
+        self.X: NDArray[np.float64] = np.empty((0, 0))
+        self.labels: list[Hashable] = []
+        self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def take(self, step: Step) -> None:
+        """Take the next step."""
+        d = step.X.shape[1]
+        room = min(self.most, max(1, NUMBERS // max(d, 1)))
+        numbers = np.arange(step.first + 1, step.stop + 1)
+        ranks, old = _hashed(numbers), _hashed(self.numbers)
+        candidates = (
+            np.flatnonzero(ranks < old.max()) if len(old) >= room else np.arange(len(ranks))
+        )
+        candidates = candidates[_smallest(ranks[candidates], room)]
+        if not len(candidates):
+            return
+        kept = _smallest(np.concatenate([old, ranks[candidates]]), room)
+        stay, enter = kept[kept < len(old)], candidates[kept[kept >= len(old)] - len(old)]
+        self.X = np.concatenate([self.X.reshape(-1, d)[stay], step.X[enter]])
+        self.numbers = np.concatenate([self.numbers[stay], numbers[enter]])
+        self.labels = [self.labels[i] for i in stay.tolist()]
+        self.labels += [plain(label) for label in step.labels[enter].tolist()]
+
+    def keep(self) -> Kept:
+        """What has been remembered."""
+        places: dict[Hashable, int] = {}
+        codes = [places.setdefault(label, len(places)) for label in self.labels]
+        facts = {"labels": [as_json(label) for label in places]}
+        arrays = {
+            "X": self.X,
+            "numbers": self.numbers,
+            "codes": np.array(codes, dtype=np.int64),
+        }
+        return facts, arrays
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Remember what was kept."""
+        labels = [from_json(label) for label in facts["labels"]]
+        self.X, self.numbers = np.array(arrays["X"]), np.array(arrays["numbers"])
+        self.labels = [labels[code] for code in arrays["codes"].tolist()]
+
+
+def _smallest(ranks: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+    """Where the n smallest are, in their order of appearance."""
+    if len(ranks) <= n:
+        return np.arange(len(ranks))
+    return np.sort(np.argpartition(ranks, n - 1)[:n])
+
+
+def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Finaliser of splitmix64 (Steele, Lea, Flood 2014): a permutation, so there are no ties."""
+    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,93 @@
+"""How much of a curve to show: an index can explode for a moment and hide all the rest."""
+
+from __future__ import annotations
+
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
+_TAIL = 0.02  # of the readings on each side need not be seen at first
+_MARGIN = 0.08  # of the height
+_HUGE = sys.float_info.max
+
+
+@dataclass(frozen=True)
+class View:
+    """The part of a vertical axis that is shown."""
+
+    low: float
+    high: float
+    log: bool = False
+
+
+def views(last: Array, low: Array, high: Array) -> tuple[View, View | None]:
+    """What of a curve to show at first, and all of it where that is more.
+
+    Parameters
+    ----------
+    last, low, high : arrays
+        Last, smallest and largest reading of each bucket; one at least is finite.
+
+    Notes
+    -----
+    At first that is what nearly all readings span, twice as high at most, and the last
+    reading. Where a positive curve spans three decades, the axis is logarithmic.
+
+    Examples
+    --------
+    >>> steady = np.linspace(1.0, 2.0, 100)
+    >>> views(steady, steady, steady)[1] is None
+    True
+    >>> spiked = np.where(np.arange(100) == 50, 1e6, steady)
+    >>> first, whole = views(spiked, spiked, spiked)
+    >>> first.high < 3.0, first.log, whole.log
+    (True, False, True)
+    """
+    last, low, high = (values[np.isfinite(values)] for values in (last, low, high))
+    usual = last if len(last) else np.concatenate([low, high])
+    everything = np.concatenate([usual, low, high])
+    least, most = float(everything.min()), float(everything.max())
+    with np.errstate(all="ignore"):  # readings near the largest number there is
+        middle = np.quantile(usual, [_TAIL, 1.0 - _TAIL]).tolist()
+        log_first = _spans_decades(least, *middle)
+        first = _with_margin(*_usual(usual, least, most, log_first), log_first)
+    whole = _with_margin(least, most, _spans_decades(least, least, most))
+    return (whole, None) if first == whole else (first, whole)
+
+
+def _usual(usual: Array, least: float, most: float, log: bool) -> tuple[float, float]:
+    """What nearly all readings span, or everything where that is not much more."""
+    scaled = np.log10(usual) if log else usual
+    bottom, top = (math.log10(least), math.log10(most)) if log else (least, most)
+    a, b = np.quantile(scaled, [_TAIL, 1.0 - _TAIL]).tolist()
+    span, end = b - a, float(scaled[-1])
+    if not math.isfinite(span):
+        return least, most
+    a = bottom if a - span <= bottom else max(bottom, min(a - span / 4.0, end))
+    b = top if top <= b + span else min(top, max(b + span / 4.0, end))
+    return least if a == bottom else _back(a, log), most if b == top else _back(b, log)
+
+
+def _back(value: float, log: bool) -> float:
+    return 10.0**value if log else value
+
+
+def _spans_decades(least: float, low: float, high: float) -> bool:
+    return least > 0.0 and math.log10(high) - math.log10(low) > _DECADES
+
+
+def _with_margin(low: float, high: float, log: bool) -> View:
+    if log:
+        a, b = math.log10(low), math.log10(high)
+        margin = _MARGIN * (b - a)
+        # Powers beyond these are no numbers.
+        bottom, top = 10.0 ** max(a - margin, -323.0), 10.0 ** min(b + margin, 308.0)
+        return View(min(bottom, low), max(top, high), log)
+    margin = min(_MARGIN * (high - low), 1e307) or 0.1 * abs(high) or 1.0
+    return View(max(low - margin, -_HUGE), min(high + margin, _HUGE))
