@@ -83,6 +83,8 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
             ended = _follow(watched, view, stopping, job)
         if ended or watched.seen:
             view.finish(outcome="done" if ended else "interrupted")
+        else:
+            view.close()
     except _ERRORS as error:
         if not begun:
             raise
