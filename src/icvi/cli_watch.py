@@ -223,8 +223,8 @@ def watch(**given: Any) -> None:
 
     \b
       icvi watch data.csv --labels cluster
-      icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.parquet
-      icvi watch data.csv --clusterer birch --param threshold=0.3 --report page.html
+      icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.csv
+      icvi watch data.csv --clusterer birch --param threshold=0.3 --report p.html
       tail -f log.ndjson | icvi watch - --format ndjson --clusterer dbstream
 
     Ctrl-C stops it and leaves complete files behind. With --checkpoint DIR the same command goes on

@@ -91,7 +91,7 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
         if watched.seen and not isinstance(error, BrokenPipeError):
             with contextlib.suppress(OSError):  # what went wrong first matters
                 view.finish(outcome="failed")
-        raise FailedError(f"{_reason(error)}\n{_state(watched, job, ended)}") from error
+        raise FailedError(f"{told(error)}\n{_state(watched, job, ended)}") from error
     if job.model is not None and watched.seen:
         _save(watched, job, ended)
     _say(messages, *_told(watched, job, ended))
@@ -137,12 +137,6 @@ def _save(watched: Watch, job: Job, ended: bool) -> None:
 def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
     with view.waiting(), stopping.waiting():
         yield
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, BrokenPipeError):
-        return "what reads the output has gone away"
-    return told(error)
 
 
 def _told(watched: Watch, job: Job, ended: bool) -> list[str]:

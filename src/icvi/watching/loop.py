@@ -17,7 +17,7 @@ from icvi.streams import Batch, Position, Source
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
-from icvi.watching.labellers import Labeller
+from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the time that checkpoints may take
@@ -179,7 +179,7 @@ class Loop:
 
     def _step(self, batch: Batch) -> Step:
         self._whole = False
-        labelled = self.labeller.label(batch)
+        labelled = self._label(batch)
         trace = self.tracker.update_many(
             batch.X,
             labelled.labels,
@@ -193,6 +193,17 @@ class Loop:
         self.seen, self._position = batch.stop, batch.position
         self._whole = True
         return step
+
+    def _label(self, batch: Batch) -> Labelled:
+        try:
+            return self.labeller.label(batch)
+        except (ImportError, TypeError, ValueError, OSError, RuntimeError):
+            raise
+        except Exception as error:  # of somebody's own clusterer
+            raise RuntimeError(
+                f"{self.labeller.name} failed at samples {batch.first + 1} to {batch.stop} of the "
+                f"stream: {error!r}"
+            ) from error
 
     def _kept(self) -> Kept:
         tracker, arrays = pack_tracker(self.tracker)

@@ -42,6 +42,8 @@ def said(error: BaseException) -> str:
     >>> said(FileNotFoundError(2, "No such file or directory", "a.csv"))
     'a.csv: No such file or directory'
     """
+    if isinstance(error, BrokenPipeError):
+        return "what reads the output has gone away"
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
