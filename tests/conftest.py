@@ -27,3 +27,14 @@ def shared() -> Path:
     if not (path / "data").exists():
         pytest.skip("the paper's data sets are other people's and not part of this project")
     return path
+
+
+@pytest.fixture
+def server(tmp_path):
+    """A running Redis server, for which redis-server must be installed or installable."""
+    from redis_server import Server
+
+    server = Server(tmp_path)
+    server.start()
+    yield server
+    server.kill()

@@ -1,96 +1,15 @@
 """A real Redis server: entries come at least once, and exactly once with stored positions."""
 
-import contextlib
 import json
-import os
-import shutil
-import socket
-import subprocess
 import threading
 import time
 
 import numpy as np
 import pytest
-import redis
 
 from icvi.streams import open_source
+from redis_server import KEY
 from stream_inputs import concatenated
-
-KEY = "samples"
-
-
-def program():
-    found = shutil.which("redis-server")
-    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(
-                ["apt-get", "install", "-y", "-qq", "redis-server"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
-                timeout=180,
-            )
-        found = shutil.which("redis-server")
-    if found is None:
-        pytest.skip("redis-server is not installed and cannot be: apt-get needs root and a network")
-    return found
-
-
-class Server:
-    """A Redis server of our own that keeps its data when it is killed."""
-
-    def __init__(self, folder):
-        self.program, self.folder = program(), folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.process = None
-
-    @property
-    def url(self):
-        return f"redis://127.0.0.1:{self.port}/0/{KEY}"
-
-    def start(self):
-        self.process = subprocess.Popen(
-            [
-                *(self.program, "--port", str(self.port), "--dir", str(self.folder), "--save", ""),
-                *("--appendonly", "yes", "--appendfsync", "always", "--bind", "127.0.0.1"),
-            ],
-            stdout=subprocess.DEVNULL,
-        )
-        client = self.client()
-        for _ in range(200):
-            try:
-                client.ping()
-                break
-            except redis.ConnectionError:
-                time.sleep(0.05)
-        client.close()
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def client(self):
-        return redis.Redis(port=self.port)
-
-    def add(self, start, stop):
-        with self.client() as client, client.pipeline() as pipe:
-            for i in range(start, stop):
-                pipe.xadd(KEY, {"x": i, "y": f"{i / 7!r}", "c": f"l{i % 3}", "t": i / 2})
-            pipe.execute()
-
-    def pending(self, group="icvi"):
-        with self.client() as client:
-            return client.xpending(KEY, group)["pending"]
-
-
-@pytest.fixture
-def server(tmp_path):
-    server = Server(tmp_path)
-    server.start()
-    yield server
-    server.kill()
 
 
 def test_entries_are_read_end_to_end(server):
