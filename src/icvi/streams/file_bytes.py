@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import select
+import stat
 import threading
 import zlib
 from collections.abc import Iterator
@@ -145,6 +146,27 @@ class PipeBytes:
             return bool(select.select([self._fd], [], [], seconds)[0])
         except (OSError, ValueError):  # not a descriptor that can be waited for
             return True
+
+
+class NamedPipeBytes(PipeBytes):
+    """A pipe that has a name in the file system, or a terminal: what is read of it is gone."""
+
+    def __init__(self, path: str, stopped: threading.Event) -> None:
+        # Waits until somebody writes.
+        super().__init__(open(path, "rb"), path, stopped)  # noqa: SIM115  closed by close
+
+    def close(self) -> None:
+        """Close it."""
+        self._file.close()
+
+
+def is_pipe(path: str) -> bool:
+    """Whether a path is of something that can be read only once."""
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
 
 
 @contextmanager

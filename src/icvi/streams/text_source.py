@@ -10,7 +10,7 @@ from typing import Any
 from icvi.streams.batch import Batch, Position
 from icvi.streams.blocks import Block, Blocks, Ends
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.file_bytes import Bytes, FileBytes, PipeBytes
+from icvi.streams.file_bytes import Bytes, FileBytes, NamedPipeBytes, PipeBytes, is_pipe
 from icvi.streams.fingerprint import differs, other_head
 from icvi.streams.follow import FollowedBytes
 from icvi.streams.rows import Rows
@@ -151,6 +151,8 @@ class TextSource(Source):
         name = self._files[self._number]
         if self._pipe is not None:
             self._bytes = PipeBytes(self._pipe, name, self._stopped)
+        elif is_pipe(name):
+            self._bytes = NamedPipeBytes(name, self._stopped)
         elif self._follow:
             self._bytes = FollowedBytes(name, self._stopped)
         else:
@@ -198,8 +200,8 @@ class TextSource(Source):
 
     def _check_files(self, name: str, number: int, position: Position) -> None:
         check_file(self._files, name, number)
-        if self._pipe is None:
-            path = self._files[number]
+        path = self._files[number]
+        if self._pipe is None and not is_pipe(path):
             why = differs(path, os.stat(path).st_size, position)
             if why is not None:
                 raise refuse_position(path, why)

@@ -62,7 +62,7 @@ def run(job: Job, stopping: Stopping) -> int:
     if job.model is not None:
         check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
-    with contextlib.closing(view_for(None if job.quiet else shown)) as view:
+    with contextlib.closing(view_for(None if job.quiet else shown, lines=False)) as view:
         try:
             with stopping.waiting():  # nothing has been written: it may end at once
                 watched = watch(job.source, job.clusterer, **job.options)
@@ -83,6 +83,8 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
             ended = _follow(watched, view, stopping, job)
         if ended or watched.seen:
             view.finish(outcome="done" if ended else "interrupted")
+        else:
+            view.close()
     except _ERRORS as error:
         if not begun:
             raise

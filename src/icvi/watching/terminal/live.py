@@ -94,13 +94,13 @@ class LiveTable(View):
         drawing.end()
 
     def close(self) -> None:
-        """Stop drawing."""
+        """Stop drawing; a table in which there is nothing goes."""
         if self._drawing is None:
             return
         drawing, self._drawing = self._drawing, None
         drawing.pause()
         with suppress(OSError) if drawing.told else nullcontext():
-            drawing.end()
+            drawing.end(erase=not self._screen.snapshot.samples)
 
     def _work(self) -> None:
         self._screen.waits = None
@@ -164,10 +164,11 @@ class _Drawing:
         if self._thread.is_alive():
             self._thread.join()
 
-    def end(self) -> None:
-        """Draw for the last time, and give the terminal back."""
+    def end(self, erase: bool = False) -> None:
+        """Draw for the last time, or erase what was drawn, and give the terminal back."""
         try:
             self._make_room()
+            self._live.transient = erase
             self._live.stop()
         finally:
             if self._silenced:

@@ -65,7 +65,9 @@ class View:
         """Leave the terminal as it was; after an error, without `finish`."""
 
 
-def view_for(where: Console | IO[str] | None, *, clock: Clock = time.monotonic) -> View:
+def view_for(
+    where: Console | IO[str] | None, *, clock: Clock = time.monotonic, lines: bool = True
+) -> View:
     """A table that is redrawn in place on a terminal, plain lines elsewhere.
 
     Parameters
@@ -74,6 +76,8 @@ def view_for(where: Console | IO[str] | None, *, clock: Clock = time.monotonic) 
         Where to write. None is for a view that shows nothing.
     clock : callable, optional
         Gives seconds.
+    lines : bool, default True
+        Whether a file gets a line now and then, or only the table at the end.
 
     Returns
     -------
@@ -90,4 +94,4 @@ def view_for(where: Console | IO[str] | None, *, clock: Clock = time.monotonic) 
         return LiveTable(console, clock)
     from icvi.watching.terminal.plain import PlainLines
 
-    return PlainLines(console.file, clock)
+    return PlainLines(console.file, clock, lines)
