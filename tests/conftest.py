@@ -31,7 +31,7 @@ def shared() -> Path:
 
 @pytest.fixture
 def server(tmp_path):
-    """A Redis server that has started."""
+    """A running Redis server, for which redis-server must be installed or installable."""
     from redis_server import Server
 
     server = Server(tmp_path)

@@ -1,4 +1,6 @@
-"""A Redis server of our own, for tests."""
+"""A Redis server for tests: a real one, of our own."""
+
+from __future__ import annotations
 
 import contextlib
 import os

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 import icvi
 from icvi.cli import main
 from icvi.study.experiment import INDICES
-from test_streams_redis import Server
+from redis_server import Server
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

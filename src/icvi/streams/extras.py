@@ -15,6 +15,6 @@ def load(module: str, extra: str) -> Any:
         if error.name is None or error.name.partition(".")[0] != package:
             raise
         raise ImportError(
-            f"reading this source needs {package}; install it with: pip install 'icvi[{extra}]'",
+            f"this needs {package}; install it with: pip install 'icvi[{extra}]'",
             name=package,
         ) from error

@@ -62,7 +62,7 @@ def run(job: Job, stopping: Stopping) -> int:
     if job.model is not None:
         check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
-    with contextlib.closing(view_for(None if job.quiet else shown, lines=False)) as view:
+    with contextlib.closing(view_for(None if job.quiet else shown)) as view:
         try:
             with stopping.waiting():  # nothing has been written: it may end at once
                 watched = watch(job.source, job.clusterer, **job.options)

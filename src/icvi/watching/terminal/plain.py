@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO
@@ -37,13 +36,10 @@ class PlainLines(View):
         Where to write; what its encoding lacks is replaced.
     clock : callable
         Gives seconds.
-    lines : bool
-        False for nothing but the table.
     """
 
-    def __init__(self, file: IO[str], clock: Clock, lines: bool = True) -> None:
+    def __init__(self, file: IO[str], clock: Clock) -> None:
         self._file, self._clock = file, clock
-        self._pause = _PAUSE if lines else math.inf
         encoding = getattr(file, "encoding", None) or "utf-8"
         self._ascii_only = not encoding.lower().startswith("utf")
         self._watched: Watched | None = None
@@ -53,7 +49,7 @@ class PlainLines(View):
         """Look at the clock."""
         self._watched = Watched(title, source, tracker, history)
         self._start = self._last = self._clock()
-        self._due = self._start + self._pause
+        self._due = self._start + _PAUSE
 
     def take(self, step: Step) -> None:
         """Write a line if the last one is old."""
@@ -84,7 +80,7 @@ class PlainLines(View):
     def _write_if_due(self) -> None:
         if self._watched is None or (now := self._clock()) < self._due:
             return
-        self._due, self._fresh = now + self._pause, True
+        self._due, self._fresh = now + _PAUSE, True
         snapshot = self._watched.look(now)
         facts = [clock_time(now - self._start)]
         facts += [] if snapshot.share is None else [percent(snapshot.share)]

@@ -65,9 +65,7 @@ class View:
         """Leave the terminal as it was; after an error, without `finish`."""
 
 
-def view_for(
-    where: Console | IO[str] | None, *, clock: Clock = time.monotonic, lines: bool = True
-) -> View:
+def view_for(where: Console | IO[str] | None, *, clock: Clock = time.monotonic) -> View:
     """A table that is redrawn in place on a terminal, plain lines elsewhere.
 
     Parameters
@@ -76,8 +74,6 @@ def view_for(
         Where to write. None is for a view that shows nothing.
     clock : callable, optional
         Gives seconds.
-    lines : bool, default True
-        Whether a file gets a line now and then, or only the table at the end.
 
     Returns
     -------
@@ -94,4 +90,4 @@ def view_for(
         return LiveTable(console, clock)
     from icvi.watching.terminal.plain import PlainLines
 
-    return PlainLines(console.file, clock, lines)
+    return PlainLines(console.file, clock)
