@@ -11,6 +11,7 @@ import click
 from icvi import __version__
 from icvi.cli_watch import complete_index, watch
 from icvi.exit_codes import INTERRUPTED
+from icvi.interrupting import raising
 
 
 class Commands(click.Group):
@@ -19,7 +20,8 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            return super().invoke(ctx)
+            with raising():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
 
