@@ -596,7 +596,8 @@ def test_in_a_terminal_a_refusal_leaves_no_table(folder):
     (folder / "bad.csv").write_text("x,c\n1,a\noops,b\n")
     terminal = Terminal("bad.csv", *LABELS)
     assert terminal.end() == 1
-    lines = [line for line in terminal.lines if line]
+    # The very first run of a version says that it compiles.
+    lines = [line for line in terminal.lines if line and not line.startswith("icvi: compiling")]
     assert lines[0].startswith("Error: bad.csv, line 3, column 'x': expected a number, got 'oops'")
     assert lines[-1] == "stopped before the first sample was dealt with"
     assert not terminal.screen.cursor.hidden
@@ -630,7 +631,7 @@ def test_memory_does_not_grow_with_the_stream(folder):
     X, labels = samples(70_000)
     few = write_samples("few.csv", X, labels.tolist()).read_bytes()
     header, _, body = few.partition(b"\n")
-    (folder / "many.csv").write_bytes(header + b"\n" + body * 8)
+    (folder / "many.csv").write_bytes(header + b"\n" + body * 16)
     small, large = (peak(f"{name}.csv", "--trace", f"{name}.parquet") for name in ("few", "many"))
-    # 490,000 samples more are 12 MB, their readings 16 MB, and the file is 20 MB larger.
-    assert large < small + 8e6, (small, large)
+    # A million samples more are 25 MB, their readings 34 MB, and the file is 42 MB larger.
+    assert large < small + 16e6, (small, large)
