@@ -523,6 +523,7 @@ def test_redis_groups_and_mistakes(server):
 
 # -- a terminal ----------------------------------------------------------------------------
 
+PAPER = icvi.Tracker("paper").indices
 SETTINGS = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}
 
 
@@ -547,9 +548,10 @@ class Terminal:
     def type(self, keys):
         os.write(self._master, keys)
 
-    def wait_for(self, text):
+    def wait_for(self, *texts):
+        """Read until all of them can be seen at once, which they cannot in the midst of drawing."""
         until = time.monotonic() + PATIENCE
-        while not any(text in line for line in self.lines):
+        while not all(any(text in line for line in self.lines) for text in texts):
             assert time.monotonic() < until, self.lines
             assert self._read(0.1), self.lines
 
@@ -571,12 +573,9 @@ class Terminal:
 
 def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder):
     terminal = Terminal("s.csv", "--labels", "c", "--follow", "--trace", "t.csv")
-    terminal.wait_for("waiting for more")
-    lines = terminal.lines
-    assert lines[0] == "s.csv   300 samples   4 clusters"
-    assert lines[3].split()[:3] == ["index", "better", "value"]
-    names = [index.name for index in icvi.Tracker("paper").indices]
-    assert [line.split()[0] for line in lines[4:13]] == names
+    better = {"max": "larger", "min": "smaller"}
+    names = [f"{index.name:6} {better[index.direction]}" for index in PAPER]
+    terminal.wait_for("s.csv   300 samples   4 clusters", *names, "waiting for more")
     assert terminal.screen.cursor.hidden
     with open("s.csv", "a") as file:
         file.write("1.0,2.0,9\n")
