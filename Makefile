@@ -18,7 +18,7 @@ demo: $(STAMP)  ## watch one stream under three labellings; writes demo.png
 	$(BIN)/python examples/demo.py demo.png
 
 test: lint  ## lint, types, then every test
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 lint: $(STAMP)  ## style, types and the direction of imports
 	$(BIN)/ruff check .
