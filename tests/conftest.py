@@ -13,6 +13,22 @@ hypothesis.settings.load_profile("icvi")
 
 GOLDEN = Path(__file__).parent / "golden"
 
+#: Files that take a minute: begun last, one of them would keep a single worker busy at the end.
+LONG = {
+    "test_connectivity_living.py",
+    "test_docs.py",
+    "test_study.py",
+    "test_trace_files.py",
+    "test_watch_kill.py",
+    "test_watch_process.py",
+    "test_watch_report.py",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take long."""
+    items.sort(key=lambda item: item.path.name not in LONG)
+
 
 @pytest.fixture(scope="session")
 def golden() -> Path:

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -93,7 +94,8 @@ def assert_same(found, trace):
 def watch(*arguments, input=None):
     """The command in this process; whatever is no proper end is raised."""
     arguments = ["watch", *map(str, arguments)]
-    result = CliRunner().invoke(main, arguments, input=input, prog_name="icvi")
+    with mock.patch.object(sys, "argv", ["icvi", *arguments]):
+        result = CliRunner().invoke(main, arguments, input=input, prog_name="icvi")
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         raise result.exception
     assert "\x1b" not in result.output
