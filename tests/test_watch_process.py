@@ -193,6 +193,22 @@ def test_it_stops_while_nobody_has_written_to_a_pipe(number, folder):
     assert messages.startswith("stopped before the first sample was dealt with\n")
 
 
+def test_stopped_but_not_in_good_order_is_an_error(folder):
+    X, labels = samples(5000)
+    write_samples("s.csv", X, labels.tolist())
+    process = start("s.csv", "--follow", *LABELS, "--trace", "t.parquet")
+    journal = folder / ".t.parquet.arrows"
+    wait_until(lambda: journal.exists() and journal.stat().st_size, process)
+    journal.unlink()
+    process.send_signal(signal.SIGINT)
+    code, _, messages = ended(process)
+    assert code == 1
+    assert messages.startswith("Error: ")
+    assert "No such file or directory" in messages
+    assert "stopped after sample 5,000" in messages
+    assert "holds" not in messages
+
+
 def test_ctrl_c_at_any_moment_gives_no_traceback_and_no_half_file(folder):
     X, labels = samples(40_000)
     write_samples("s.csv", X, labels.tolist())
@@ -536,17 +552,17 @@ class Terminal:
         kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
         environment = {**kept, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
         command = [sys.executable, "-m", "icvi", "watch", *map(str, arguments)]
-        self.process, self._master = pty.fork()
+        self.process, self.master = pty.fork()
         if not self.process:
             os.execve(sys.executable, command, environment)
-        ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
 
     @property
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
 
     def type(self, keys):
-        os.write(self._master, keys)
+        os.write(self.master, keys)
 
     def wait_for(self, *texts):
         """Read until all of them can be seen at once, which they cannot in the midst of drawing."""
@@ -559,13 +575,13 @@ class Terminal:
         """Read to the end; the exit code."""
         while self._read(PATIENCE):
             pass
-        os.close(self._master)
+        os.close(self.master)
         return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
 
     def _read(self, seconds):
-        if select.select([self._master], [], [], seconds)[0]:
+        if select.select([self.master], [], [], seconds)[0]:
             try:
-                self._stream.feed(os.read(self._master, 65536))
+                self._stream.feed(os.read(self.master, 65536))
             except OSError:  # the process has ended
                 return False
         return True
@@ -589,6 +605,14 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder):
     assert "stopped after sample 301; t.csv holds 301 readings" in " ".join(lines)
     assert not terminal.screen.cursor.hidden
     assert lines_of("t.csv") == 302
+
+
+def test_a_terminal_that_is_closed_leaves_complete_files(data):
+    terminal = Terminal("s.csv", *LABELS, "--follow", "--trace", "t.parquet")
+    terminal.wait_for("300 samples", "waiting for more")
+    os.close(terminal.master)
+    os.waitpid(terminal.process, 0)
+    assert_same(read_trace("t.parquet"), expected(*data))
 
 
 def test_in_a_terminal_a_refusal_leaves_no_table(folder):

@@ -16,6 +16,7 @@ from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.messages import in_options, told
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
+from icvi.watching.terminal.wording import printable
 from icvi.watching.watch import Watch, watch
 
 _NOTHING_YET = "stopped before the first sample was dealt with"
@@ -77,10 +78,12 @@ def run(job: Job, stopping: Stopping) -> int:
 def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Console) -> int:
     begun = ended = False
     try:
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             _begin(watched, job)
             begun = True
             ended = _follow(watched, view, stopping, job)
+        except KeyboardInterrupt as stop:
+            _check_complete(stop)
         if ended or watched.seen:
             view.finish(outcome="done" if ended else "interrupted")
         else:
@@ -108,6 +111,12 @@ def _begin(watched: Watch, job: Job) -> None:
             job.model,
         )
     watched.begin()
+
+
+def _check_complete(stop: KeyboardInterrupt) -> None:
+    """Refuse to take for good order what could not be completed."""
+    if notes := getattr(stop, "__notes__", ()):
+        raise RuntimeError("\n".join(notes)) from stop
 
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
@@ -188,6 +197,6 @@ def _is_file(path: str) -> bool:
     return path != "-" and os.path.exists(path)
 
 
-def _say(messages: Console, *lines: str) -> None:
-    for line in lines:
-        messages.print(line, highlight=False, markup=False, soft_wrap=True)
+def _say(messages: Console, *texts: str) -> None:
+    for line in "\n".join(texts).splitlines():
+        messages.print(printable(line), highlight=False, markup=False, soft_wrap=True)
