@@ -519,7 +519,7 @@ def test_redis_that_is_lost_for_good_is_an_error_and_the_trace_is_kept(server):
     assert_same(read_trace("t.ndjson"), expected(*redis_rows(150)))
 
 
-def test_redis_groups_and_mistakes(server):
+def test_redis_groups_and_passwords(server, folder):
     server.add(0, 50)
     for group in ("a", "b"):
         result = watch(server.url, *BOTH, *LABELS, "--group", group, "--consumer", "me")
@@ -532,9 +532,15 @@ def test_redis_groups_and_mistakes(server):
     assert result.exit_code == 1
     assert f"/0/{KEY}: " in result.stderr
     assert "authenticate" in result.stderr.lower()
-    result = watch(server.url.replace("//", "//:wrong@"), *BOTH, *LABELS, "--patience", "1")
+    result = watch(server.url.replace("//", "//:mistyped@"), *BOTH, *LABELS, "--patience", "1")
     assert result.exit_code == 1
-    assert "wrong" not in result.stderr.replace("WRONGPASS", "")
+    assert "mistyped" not in result.stderr
+    url = server.url.replace("//", "//default:secret@")
+    result = watch(url, *BOTH, *LABELS, "--group", "c", "--report", "page.html")
+    assert result.exit_code == 0
+    assert "redis://default:***@127.0.0.1" in result.stdout
+    assert "secret" not in result.output
+    assert "secret" not in (folder / "page.html").read_text()
 
 
 # -- a terminal ----------------------------------------------------------------------------

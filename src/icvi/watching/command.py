@@ -13,7 +13,8 @@ from rich.console import Console
 
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
-from icvi.watching.messages import in_options, told
+from icvi.watching.messages import in_options, told, without_password
+from icvi.watching.settings import name_of
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.terminal.wording import printable
@@ -121,8 +122,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until asked to stop."""
-    title = "standard input" if job.source == "-" else job.source
-    view.begin(title, watched.source, watched.tracker, watched.history)
+    view.begin(name_of(job.source), watched.source, watched.tracker, watched.history)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)
@@ -188,9 +188,10 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
 def _to_go_on(watched: Watch, job: Job) -> str:
     if job.options.get("checkpoint") is None:
         return _UNKEPT if watched.seen and job.options.get("trace") != "-" else ""
+    command = without_password(job.command)
     if job.source == "-":
-        return f"\nto go on, with the same stream from its beginning: {job.command}"
-    return f"\nto go on: {job.command}"
+        return f"\nto go on, with the same stream from its beginning: {command}"
+    return f"\nto go on: {command}"
 
 
 def _is_file(path: str) -> bool:
