@@ -434,6 +434,25 @@ def test_a_source_that_cannot_be_read_is_named(folder):
                 assert len(read_trace(trace)["sample"]) == (3 if name == "open.csv" else 0)
 
 
+def test_times_that_go_back_are_found_in_the_stream(folder):
+    rows = "".join(f"{i},{i},{i % 2}\n" for i in range(9000))
+    (folder / "s.csv").write_text("x,t,c\n" + rows + "1,7,0\n")
+    message = refused("s.csv", "--labels", "c", *CH, "--time", "t", "--window", "1min")
+    assert "expected times that do not go back, got 7.0 after a later one (sample 808)" in message
+    assert "sample 0 of these is sample 8,193 of the stream" in message
+    assert "stopped after sample 8,192" in message
+
+
+def test_names_from_files_move_no_cursor(folder):
+    name = "bell\x07\x1b[31m.csv"
+    (folder / name).write_text("x,\x1b[2Jy,c\n1,2,\x1b[5ma\n3,4,b\n5,7,b\n")
+    result = done(name, "--labels", "c", *CH)
+    assert "bell??[31m.csv: 3 samples" in result.stdout
+    assert "features: x, ?[2Jy" in result.stderr
+    (folder / name).write_text("x,c\n\x1b[2J,1\n")
+    refused(name, "--labels", "c", "--columns", "x")
+
+
 def test_a_file_without_rows_is_a_stream_without_samples(folder):
     (folder / "s.csv").write_text(HEADER)
     for trace in ("t.csv", "t.parquet"):
@@ -493,6 +512,8 @@ NAMES = {
     "--clusterer minibatch-kmean": "did you mean 'minibatch-kmeans'?",
     "--clusterer sklearn.cluster.MiniBatchKMean": "did you mean 'MiniBatchKMeans'?",
     "--clusterer nowhere.Class": "there is no module 'nowhere'",
+    "--clusterer ../birch": "../birch is not a file that a model is saved in",
+    "--clusterer .birch": "unknown clusterer '.birch', did you mean 'birch'?",
     "--clusterer birch --param treshold=1": "did you mean 'threshold'?",
     "--clusterer birch --rho 0.5": "Birch has no parameter 'rho'",
     "--clusterer art --rho 1.5": "expected rho to be a number from 0 to 1, got 1.5",
@@ -528,6 +549,18 @@ def test_files_that_are_there_are_not_written_over(data, folder):
         done(*arguments, name, "--overwrite")
         assert len(read_trace(name)["sample"]) == 300
         assert "exists" in refused(*arguments, name)
+
+
+@pytest.mark.parametrize("trace", ["t.csv", "t.ndjson", "t.parquet"])
+def test_a_trace_that_another_watch_is_writing_is_left_alone(data, trace):
+    X, labels = data
+    with icvi.watch("s.csv", label="c", indices=["CH"], trace=trace) as first:
+        first.begin()
+        for more in ((), ("--overwrite",)):
+            message = refused("s.csv", "--labels", "c", *CH, "--trace", trace, *more)
+            assert "exists" in message or "another process is writing this file" in message
+        first.run()
+    assert_same(read_trace(trace), icvi.Tracker(["CH"]).update_many(X, labels))
 
 
 def test_the_source_is_never_written_over(data, folder):

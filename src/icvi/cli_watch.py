@@ -356,9 +356,10 @@ def _tracks_prototypes(indices: Sequence[str]) -> bool:
 def _told(error: Exception) -> click.ClickException:
     """The error as it is shown."""
     from icvi.watching.messages import told
+    from icvi.watching.terminal.wording import printable
 
     _let_go_of_output()
-    return click.ClickException(told(error))
+    return click.ClickException("\n".join(map(printable, told(error).splitlines())))
 
 
 def _let_go_of_output() -> None:

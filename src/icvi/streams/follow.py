@@ -40,13 +40,15 @@ class FollowedBytes(FileBytes):
         return b""
 
     def _check(self) -> None:
+        try:
+            with naming(self.name):
+                self._compare()
+        except FileNotFoundError:
+            raise FileNotFoundError(f"{self.name} vanished while it was followed") from None
+
+    def _compare(self) -> None:
         name = self.name
-        with naming(name):
-            try:
-                now = os.stat(name)
-            except FileNotFoundError:
-                raise FileNotFoundError(f"{name} vanished while it was followed") from None
-            opened = os.fstat(self._raw.fileno())
+        now, opened = os.stat(name), os.fstat(self._raw.fileno())
         if (now.st_dev, now.st_ino) != (opened.st_dev, opened.st_ino):
             raise OSError(
                 f"{name} was replaced by another file while it was followed (rotated?); open it "

@@ -13,9 +13,11 @@ from rich.console import Console
 
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
-from icvi.watching.messages import in_options, told
+from icvi.watching.messages import in_options, told, without_password
+from icvi.watching.settings import name_of
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
+from icvi.watching.terminal.wording import printable
 from icvi.watching.watch import Watch, watch
 
 _NOTHING_YET = "stopped before the first sample was dealt with"
@@ -77,10 +79,12 @@ def run(job: Job, stopping: Stopping) -> int:
 def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Console) -> int:
     begun = ended = False
     try:
-        with contextlib.suppress(KeyboardInterrupt):
+        try:
             _begin(watched, job)
             begun = True
             ended = _follow(watched, view, stopping, job)
+        except KeyboardInterrupt as stop:
+            _check_complete(stop)
         if ended or watched.seen:
             view.finish(outcome="done" if ended else "interrupted")
         else:
@@ -110,10 +114,15 @@ def _begin(watched: Watch, job: Job) -> None:
     watched.begin()
 
 
+def _check_complete(stop: KeyboardInterrupt) -> None:
+    """Refuse to take for good order what could not be completed."""
+    if notes := getattr(stop, "__notes__", ()):
+        raise RuntimeError("\n".join(notes)) from stop
+
+
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until asked to stop."""
-    title = "standard input" if job.source == "-" else job.source
-    view.begin(title, watched.source, watched.tracker, watched.history)
+    view.begin(name_of(job.source), watched.source, watched.tracker, watched.history)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)
@@ -179,15 +188,16 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
 def _to_go_on(watched: Watch, job: Job) -> str:
     if job.options.get("checkpoint") is None:
         return _UNKEPT if watched.seen and job.options.get("trace") != "-" else ""
+    command = without_password(job.command)
     if job.source == "-":
-        return f"\nto go on, with the same stream from its beginning: {job.command}"
-    return f"\nto go on: {job.command}"
+        return f"\nto go on, with the same stream from its beginning: {command}"
+    return f"\nto go on: {command}"
 
 
 def _is_file(path: str) -> bool:
     return path != "-" and os.path.exists(path)
 
 
-def _say(messages: Console, *lines: str) -> None:
-    for line in lines:
-        messages.print(line, highlight=False, markup=False, soft_wrap=True)
+def _say(messages: Console, *texts: str) -> None:
+    for line in "\n".join(texts).splitlines():
+        messages.print(printable(line), highlight=False, markup=False, soft_wrap=True)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from icvi.saving import pack_tracker, unpack_tracker
 from icvi.saving_partition import part_of
 from icvi.streams import Batch, Position, Source
+from icvi.trace import Trace
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
@@ -180,13 +181,7 @@ class Loop:
     def _step(self, batch: Batch) -> Step:
         self._whole = False
         labelled = self._label(batch)
-        trace = self.tracker.update_many(
-            batch.X,
-            labelled.labels,
-            winners=labelled.winners if self._prototypes else None,
-            time=batch.time if self._timed else None,
-            every=self._every,
-        )
+        trace = self._track(batch, labelled)
         step = Step(batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker)
         for output in self.outputs.values():
             output.take(step)
@@ -204,6 +199,19 @@ class Loop:
                 f"{self.labeller.name} failed at samples {batch.first + 1} to {batch.stop} of the "
                 f"stream: {error!r}"
             ) from error
+
+    def _track(self, batch: Batch, labelled: Labelled) -> Trace:
+        try:
+            return self.tracker.update_many(
+                batch.X,
+                labelled.labels,
+                winners=labelled.winners if self._prototypes else None,
+                time=batch.time if self._timed else None,
+                every=self._every,
+            )
+        except ValueError as error:
+            error.add_note(f"sample 0 of these is sample {batch.first + 1:,} of the stream")
+            raise
 
     def _kept(self) -> Kept:
         tracker, arrays = pack_tracker(self.tracker)

@@ -24,6 +24,17 @@ _TYPED = {
 #: A call of Python, where there is no command.
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
 
+_PASSWORD = re.compile(r"(rediss?://[^\s/@:]*:)[^\s/@]*@")
+
+
+def without_password(text: str) -> str:
+    """Addresses without the passwords in them.
+
+    >>> without_password("icvi watch redis://me:secret@localhost:6379/0/key")
+    'icvi watch redis://me:***@localhost:6379/0/key'
+    """
+    return _PASSWORD.sub(r"\1***@", text)
+
 
 def in_options(text: str) -> str:
     """A message that names options as they are typed.

@@ -10,6 +10,7 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
+from icvi.watching.messages import without_password
 from icvi.watching.report import About
 from icvi.written import as_json
 
@@ -45,16 +46,17 @@ def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, A
     else:
         who = "labels of the source" if label is None else f"column {label}"
     return About(
-        source=_named(source),
+        source=name_of(source),
         clusterer=who,
         parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},
         options={name: options[name] for name in usual if options[name] != usual[name]},
     )
 
 
-def _named(source: Any) -> str:
+def name_of(source: Any) -> str:
+    """What to call a source where everybody may see it."""
     if isinstance(source, (str, os.PathLike)):
-        return "standard input" if source == "-" else os.fspath(source)
+        return "standard input" if source == "-" else without_password(os.fspath(source))
     return f"a {type(source).__name__}"
 
 

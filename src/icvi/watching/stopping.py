@@ -15,6 +15,10 @@ from icvi.exit_codes import SIGNALLED
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
+_ALWAYS = (signal.SIGINT, signal.SIGTERM)
+#: Ctrl-C, kill, and a terminal that is closed, where there is such a signal.
+_SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
+
 
 class Stopping:
     """Stops a loop between two steps when the process is asked to end.
@@ -36,8 +40,10 @@ class Stopping:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
+            for number in _SIGNALS:
+                # A terminal that is closed may not matter: nohup.
+                if number in _ALWAYS or signal.getsignal(number) is not signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._ask)
             self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
         return self
 

@@ -61,7 +61,8 @@ branching_factor, n_clusters, compute_labels
             f"{', '.join(SUFFIXES)}"
         )
     short = name.lower().replace("_", "-")
-    if short not in CLUSTERERS and "." not in name:
+    dotted = "." in name and all(part.isidentifier() for part in name.split("."))
+    if short not in CLUSTERERS and not dotted:
         raise ValueError(
             f"unknown clusterer {name!r}{nearest(name, CLUSTERERS)}; expected one of "
             f"{', '.join(CLUSTERERS)}, a class with its module such as "

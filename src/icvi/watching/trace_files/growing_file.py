@@ -55,8 +55,11 @@ class GrowingFile:
         if not overwrite:
             refuse_existing(self.path)
         self.mark = Mark()
-        self._file = FileIO(self.path, "w+" if overwrite else "x+")
+        file = FileIO(self.path, "w+" if overwrite else "x+", opener=_open_as_it_is)
+        _lock(file, self.path)
+        self._file = file
         try:
+            file.truncate(0)
             self.append([header], 0)
         except BaseException:
             self.close()
@@ -73,6 +76,7 @@ class GrowingFile:
             raise FileNotFoundError(
                 errno.ENOENT, f"the file to go on with is not there: {_ANEW}", self.path
             ) from error
+        _lock(file, self.path)
         try:
             size = os.fstat(file.fileno()).st_size
             if size < mark.length:
@@ -143,6 +147,28 @@ class GrowingFile:
         state = "is intact and holds" if cut else "has an incomplete end, and before that"
         what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
         return with_advice(error, what, self.path)
+
+
+def _open_as_it_is(path: str, flags: int) -> int:
+    # Not emptied before it is known that nobody else is writing it.
+    return os.open(path, flags & ~os.O_TRUNC, 0o666)
+
+
+def _lock(file: FileIO, path: str) -> None:
+    """Refuse a file that somebody else is writing, where the system can tell."""
+    try:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        file.close()
+        raise BlockingIOError(
+            error.errno,
+            "another process is writing this file; wait for it, or choose another",
+            path,
+        ) from error
+    except (ImportError, OSError):  # not on this system, or not in this file system
+        pass
 
 
 def refuse_existing(path: str) -> None:
