@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Hashable, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Hashable
 from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Changes, Chunk
 from icvi.fading import Fading
 from icvi.indices import Index
 from icvi.inputs import as_sample, as_weight
 from icvi.trace import Trace
 from icvi.tracked import Tracked
+from icvi.transactions import borrowed, changes
 from icvi.treatment import Treatment
 from icvi.windows import Window
 
@@ -44,6 +45,14 @@ class Changing(Tracked):
     _stale: bool
 
     @abstractmethod
+    def _marked(self) -> tuple[Any, ...]:
+        """What `_restore` needs to undo one sample, as long as nothing asks for a snapshot."""
+
+    @abstractmethod
+    def _snapshot(self, partition: Any = None, in_place: bool = False) -> tuple[Any, ...]:
+        """What `_restore` needs to undo all changes from now on."""
+
+    @abstractmethod
     def _feed(
         self,
         changes: Changes,
@@ -56,6 +65,7 @@ class Changing(Tracked):
 
     # -- samples and clusters --------------------------------------------------------------
 
+    @changes
     def remove(self, x: Any, label: Hashable, weight: float = 1.0, *, winners: Any = None) -> None:
         """Take back one sample that was added with this label; see `Partition.remove`.
 
@@ -71,6 +81,7 @@ class Changing(Tracked):
         """
         self._move(x, label, None, weight, (winners, None))
 
+    @changes
     def relabel(
         self,
         x: Any,
@@ -97,6 +108,7 @@ class Changing(Tracked):
         """
         self._move(x, old, (new,), weight, (winners, new_winners))
 
+    @changes
     def remove_many(
         self,
         X: Any,
@@ -117,10 +129,11 @@ class Changing(Tracked):
         every : int, default 1
             Read after every m-th change only, counted over the whole stream.
         """
-        with self._as_now(one_by_one=True):
-            chunk = Chunk(self._partition, X, weights, old=labels)
-            return self._feed(chunk, chunk.labels, winners, every)
+        self._as_now(one_by_one=True)
+        chunk = Chunk(self._partition, X, weights, old=labels)
+        return self._feed(chunk, chunk.labels, winners, every)
 
+    @changes
     def relabel_many(
         self,
         X: Any,
@@ -147,31 +160,34 @@ class Changing(Tracked):
         every : int, default 1
             Read after every m-th change only, counted over the whole stream.
         """
-        with self._as_now(one_by_one=True):
-            chunk = Chunk(self._partition, X, weights, old=old, new=new)
-            return self._feed(chunk, chunk.labels, winners, every, new_winners)
+        self._as_now(one_by_one=True)
+        chunk = Chunk(self._partition, X, weights, old=old, new=new)
+        return self._feed(chunk, chunk.labels, winners, every, new_winners)
 
+    @changes
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Make two clusters one, which keeps the label ``into``."""
-        with self._as_now():
-            serials = [self._partition.serial(label) for label in (into, source)]
-            self._partition.merge_clusters(into, source)
-            if self._prototypes is not None:
-                self._prototypes.merge_clusters(into, source)
-            if self._window is not None:
-                self._window.merge(*serials)
+        self._as_now()
+        serials = [self._partition.serial(label) for label in (into, source)]
+        self._partition.merge_clusters(into, source)
+        if self._prototypes is not None:
+            self._prototypes.merge_clusters(into, source)
+        if self._window is not None:
+            self._window.merge(*serials)
         self._stale = True
 
+    @changes
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
-        with self._as_now():
-            if self._prototypes is not None:
-                self._prototypes.decay(factor)
-            self._partition.decay(factor)
-            if self._window is not None:
-                self._window.scale(factor)
+        self._as_now()
+        if self._prototypes is not None:
+            self._prototypes.decay(factor)
+        self._partition.decay(factor)
+        if self._window is not None:
+            self._window.scale(factor)
         self._stale = True
 
+    @changes
     def declare_prototypes(self, prototypes: Any, labels: Any) -> None:
         """For Conn: say which clusters prototypes belong to, before they win.
 
@@ -187,10 +203,12 @@ class Changing(Tracked):
         """
         if self._prototypes is None:
             raise ValueError(NO_PROTOTYPES)
+        self._undo = self._snapshot()
         self._prototypes.declare(prototypes, labels)
 
     # -- combining -------------------------------------------------------------------------
 
+    @changes
     def combine(self, other: Self) -> None:
         """Take in what another tracker has seen: other samples of the same stream.
 
@@ -217,6 +235,10 @@ class Changing(Tracked):
                 "the last ones, and how old each is, depends on how the streams interleave"
             )
         self._partition.check_same(other._partition)
+        self._undo = self._snapshot()
+        borrowed(other, lambda: self._take_in(other))
+
+    def _take_in(self, other: Self) -> None:
         if self._prototypes is not None and other._prototypes is not None:
             self._prototypes.check_same(other._prototypes)
             self._prototypes.combine(other._prototypes)
@@ -246,13 +268,19 @@ class Changing(Tracked):
         events: tuple[Any, Any],
     ) -> None:
         """Take one sample out of a cluster; it enters the one in ``new``, if any."""
-        if self._prototypes is None and self._flow is None:
-            if events[0] is not None or events[1] is not None:
-                raise ValueError(NO_PROTOTYPES)
-            self._partition.move(x, old, new, weight)
+        if self._prototypes is not None or self._flow is not None:
+            self._as_now()
+            self._move_with_all(x, old, new, weight, *events)
+        elif events[0] is not None or events[1] is not None:
+            raise ValueError(NO_PROTOTYPES)
         else:
-            with self._as_now():
-                self._move_with_all(x, old, new, weight, *events)
+            self._undo = self._marked()
+            try:
+                self._partition.move(x, old, new, weight)
+            except SnapshotNeeded:  # a cluster vanishes
+                self._roll_back()
+                self._undo = self._snapshot()
+                self._partition.move(x, old, new, weight)
         self._stale = True
 
     def _move_with_all(
@@ -281,37 +309,28 @@ class Changing(Tracked):
             raise ValueError(NO_PROTOTYPES)
         elif window is not None:
             at = window.locate(p, x, old, weight)
-        with moved or nullcontext():
-            p.move(x, old, new, weight)
+        if moved is not None:
+            moved.take()
+        p.move(x, old, new, weight)
+        if moved is not None:
+            moved.count()
         if window is not None and new is None:
             window.forget(at)
         elif window is not None and new is not None and (moved is None or moved.moves):
             window.relabel(at, p.serial(new[0]), moved.event if moved else (-1, -1))
 
-    @contextmanager
-    def _as_now(self, one_by_one: bool = False) -> Iterator[None]:
-        """Have weights be kept as they are worth now; a refusal leaves everything as it was."""
+    def _as_now(self, one_by_one: bool = False) -> None:
+        """Have weights be kept as they are worth now, before samples leave or clusters merge."""
         if one_by_one and self._window is not None:
             raise ValueError("with a window samples are taken back or moved one by one")
+        self._undo = self._snapshot(in_place=True)
         if self._fading is None:
-            yield
             return
-        p, prototypes = self._partition, copy.deepcopy(self._prototypes)
-        state, shown, fading = p.snapshot(), (p.factor, p._shown), vars(self._fading).copy()
-        self._fading.settle(p)
+        self._fading.settle(self._partition)
         if self._prototypes is not None:
             from icvi.prototype_window import follow
 
             follow(self._prototypes, self._fading)
-        try:
-            yield
-        except (TypeError, ValueError):
-            p.restore(state)
-            p.fade(shown[0])
-            p._shown = False
-            vars(self._fading).update(fading)
-            self._prototypes = prototypes
-            raise
 
     def _options(self) -> tuple[Any, ...]:
         return (

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.arenas import NO_PLAN, Plan, kernel
+from icvi.arenas import NO_PLAN, Plan, Snapshot, kernel
 from icvi.inputs import as_label_array, as_samples, as_weights
 from icvi.kernels import layout as L
 from icvi.labels import NOISE
 from icvi.refusals import no_such_noise, refusal, unknown_label
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -45,13 +45,12 @@ class Changes:
         What weights are worth at each change, where old samples fade; else empty.
     """
 
-    def __init__(self, partition: Partition, X: Floats, weights: Floats) -> None:
+    def __init__(self, partition: Clusters, X: Floats, weights: Floats) -> None:
         self.partition, self.X, self.weights = partition, X, weights
         self.sources, self.targets, self.noise = np.zeros((3, len(X)), dtype=np.int64)
         self.factors: Floats = np.empty(0)
         self._fading = np.zeros(2)
         self._names: list[Hashable] = [None, *partition.labels]
-        self._saved: Any = None
         self.entering: Integers = np.arange(len(X))  # after which changes a reading may be due
         self.leaves = False  # whether samples leave clusters because somebody says so
 
@@ -63,6 +62,12 @@ class Changes:
         """Labels of all clusters, in the order of their numbers from 1."""
         return self._names[1:]
 
+    def snapshot(self) -> Snapshot:
+        """What the partition's `restore` needs to undo these changes; for before they begin."""
+        living = self.sources.any() or self.factors.size
+        grows = len(self._names) > self.partition.columns
+        return self.partition.snapshot(None if living else self.targets, grows)
+
     def __enter__(self) -> Self:
         p = self.partition
         p.reserve(len(self._names) - 1, self.X.shape[1])
@@ -70,11 +75,11 @@ class Changes:
         self._living = bool(self.sources.any() or self.factors.size)
         if self._living:
             self._place[:, p.n_clusters + 1 :] = 0
-            self._saved = self._save()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._name_columns()
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._name_columns()
 
     def run(
         self,
@@ -128,13 +133,7 @@ class Changes:
             self._drop(int(self._place[0, number]))
         else:
             label, weight = self._names[number], float(self.weights[r])
-            message = refusal(ended, label, weight, self.partition)
-            self.partition.restore(self._saved)
-            self._place[1] = 0
-            raise ValueError(f"sample {r}: {message}")
-
-    def _save(self) -> Any:
-        return self.partition.snapshot()
+            raise ValueError(f"sample {r}: {refusal(ended, label, weight, self.partition)}")
 
     def _name_columns(self) -> None:
         """Remember the labels of the columns that are new."""
@@ -159,7 +158,7 @@ class Chunk(Changes):
 
     def __init__(
         self,
-        partition: Partition,
+        partition: Clusters,
         X: Any,
         weights: Any,
         *,

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from icvi.events import as_event, as_winners, refusal
 from icvi.inputs import as_label_array, as_weight, as_weights
-from icvi.kernels import graph_layout as L
 from icvi.labels import plain
-from icvi.living_graph import LivingGraph
+from icvi.living_graph import NEW_LABELS, LivingGraph, one_event
+from icvi.transactions import changes, exclusive
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +102,7 @@ class Connectivity(LivingGraph):
 
         return plot_connvis(prototypes, self, **options)
 
+    @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
         from icvi.saving_connectivity import pack_connectivity
@@ -111,6 +112,7 @@ class Connectivity(LivingGraph):
 
     # -- how it changes --------------------------------------------------------------------
 
+    @one_event
     def update(
         self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
     ) -> None:
@@ -128,22 +130,31 @@ class Connectivity(LivingGraph):
         weight : float, default 1.0
             Weight 2 is the same as two such samples; 0 counts nothing.
         """
-        p, q = as_event(winner, runner_up)
+        self._update(*as_event(winner, runner_up), label, weight)
+
+    def _update(self, p: int, q: int, label: Hashable, weight: float) -> None:
+        """Count one event; the kernel that does comes last, see `one_event`."""
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
         try:
             column = self._labels.columns[label]
         except (KeyError, TypeError):
-            column = self._labels.find(label)
-            if column > len(self._labels):
-                self._tidy()
-                column = self._labels.find(label)
+            column = self._new_column(label, weight)
         reason = self._graph.count(p, q, column, weight)
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), weight))
-        if len(self._labels) < column == self._graph.meta[L.COLUMNS]:
-            self._labels.remember([plain(label)])
 
+    def _new_column(self, label: Hashable, weight: float) -> int:
+        """Column of a label that may be new; with some weight it is remembered."""
+        column = self._labels.find(label)
+        if column > len(self._labels):
+            self._tidy()
+            column = self._labels.find(label)
+            if weight > 0.0:
+                self._labels.remember([plain(label)])
+        return column
+
+    @changes
     def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
         """Count samples in order and read the index after every one of them.
 
@@ -161,18 +172,25 @@ class Connectivity(LivingGraph):
         ndarray of shape (n,)
             The index after each event.
         """
-        try:
-            return self._graph.count_many(*self._checked(winners, labels, weights))
-        finally:
-            # After a refusal, or an interrupt, some new labels have not been reached.
-            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+        self._undo = self._snapshot()
+        return self._update_many(winners, labels, weights)
 
+    def _update_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
+        counted = self._graph.count_many(*self._checked(winners, labels, weights))
+        self._forget_new_labels()
+        return counted
+
+    @changes
     def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
         """Refuse what `update_many` would refuse; count nothing."""
+        self._undo = NEW_LABELS
+        self._check_many(winners, labels, weights)
+
+    def _check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
         try:
             self._checked(winners, labels, weights)
         finally:
-            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+            self._forget_new_labels()
 
     def _checked(
         self, winners: Any, labels: Any, weights: Any

@@ -17,8 +17,8 @@ from icvi.moments import Moments
 from icvi.table import Table, label_column
 
 if TYPE_CHECKING:
+    from icvi.clusters import Clusters
     from icvi.connectivity import Connectivity
-    from icvi.partition import Partition
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
@@ -30,12 +30,12 @@ _COLUMNS: tuple[Measure, ...] = ("distance", "ward", "duda", "pseudo_t2", "beale
 _BLOCK = 50_000  # pairs that stay in the processor's cache
 
 
-def cluster_table(partition: Partition, connectivity: Connectivity | None = None) -> Table:
+def cluster_table(partition: Clusters, connectivity: Connectivity | None = None) -> Table:
     r"""One row per cluster, in the order of the partition's labels.
 
     Parameters
     ----------
-    partition : Partition
+    partition : Clusters
         The state.
     connectivity : Connectivity, optional
         The connections of the same clusters' prototypes.
@@ -59,12 +59,12 @@ def cluster_table(partition: Partition, connectivity: Connectivity | None = None
     return Table(columns)
 
 
-def pair_table(partition: Partition, sort_by: Measure = "duda") -> PairTable:
+def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
     """One row per pair of clusters, the pair that most looks like one cluster first.
 
     Parameters
     ----------
-    partition : Partition
+    partition : Clusters
         The state.
     sort_by : {"duda", "ward", "distance", "pseudo_t2", "beale"}
         What pairs are sorted by.
@@ -147,7 +147,7 @@ class PairTable(Table):
 # -- inside ----------------------------------------------------------------------------------
 
 
-def _moments(partition: Partition) -> Moments:
+def _moments(partition: Clusters) -> Moments:
     """Weights, centroids in two parts and compactness of the clusters; views where possible."""
     k, d = partition.n_clusters, partition.n_features or 0
     centroids = partition.A[L.V : L.V + 2 * d, 1 : k + 1]

@@ -13,7 +13,7 @@ from icvi.clock import Clock
 from icvi.kernels import layout as L
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 _LONGEST = 60.0  # half-lives between two moments at which weights are written anew
 
@@ -46,13 +46,25 @@ class Fading:
         #: that were kept are worth from then on. Whoever wants to know makes it a list.
         self.log: list[tuple[list[Hashable], float]] | None = None
 
+    def snapshot(self, in_place: bool = False) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on."""
+        del in_place
+        return self.origin, self._threshold, self.clock.snapshot()
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`."""
+        self.origin, self._threshold, clock = saved
+        self.clock.restore(clock)
+        if self.log is not None:
+            self.log.clear()
+
     def slide(self, chunk: Chunk, time: Any) -> Fade:
         """The changes that new samples bring."""
         return Fade(self, chunk, self.clock.ticks(time, len(chunk)))
 
     def enter(
         self,
-        p: Partition,
+        p: Clusters,
         x: Floats,
         label: Hashable,
         weight: float,
@@ -82,7 +94,7 @@ class Fading:
         self.clock.advance(tick)
         return weight / factor
 
-    def faded(self, p: Partition, factor: float) -> list[int]:
+    def faded(self, p: Clusters, factor: float) -> list[int]:
         """Columns that are worth less than the least weight, the last one first."""
         columns = p.faded(self.least, factor)
         if self.log is not None and columns:
@@ -90,7 +102,7 @@ class Fading:
             self.log.append(([labels[column - 1] for column in columns], 1.0))
         return columns
 
-    def measure(self, p: Partition) -> float:
+    def measure(self, p: Clusters) -> float:
         """Find the factor below which some cluster has faded away."""
         held = p.A[L.HELD, 1 : p.n_clusters + 1]
         self._threshold = float(np.max(self.least / held, initial=0.0))
@@ -101,7 +113,7 @@ class Fading:
         assert self.origin is not None
         return np.exp2((self.origin - ticks) / self.clock.span)
 
-    def reach(self, p: Partition, tick: int) -> int:
+    def reach(self, p: Clusters, tick: int) -> int:
         """Have numbers stay in range from this moment on, until a later one that is returned."""
         if self.origin is None:
             self.origin = tick
@@ -114,7 +126,7 @@ class Fading:
         """Whether weights would get out of hand at this moment."""
         return self.origin is not None and (tick - self.origin) / self.clock.span > _LONGEST
 
-    def settle(self, p: Partition, tick: int | None = None) -> None:
+    def settle(self, p: Clusters, tick: int | None = None) -> None:
         """Write weights anew, as they are now."""
         self.faded(p, p.factor)
         if self.log is not None and p.factor != 1.0:
@@ -165,9 +177,6 @@ class Fade(Changes):
             self._source.measure(self.partition)
             self._source.clock.advance(int(self._ticks[span.stop - 1]))
             first = span.stop
-
-    def _save(self) -> None:
-        """Nothing leaves, so nothing is refused."""
 
     def _mend(self, r: int, ended: int) -> None:
         assert ended == L.FADED

@@ -64,6 +64,17 @@ class Labels:
             del self.columns[label]
         del self.serials[k:]
 
+    def snapshot(self) -> tuple[dict[Hashable, int], list[int], int]:
+        """What `restore` needs to undo all changes from now on."""
+        return self.columns.copy(), self.serials.copy(), self._next
+
+    def restore(self, saved: tuple[dict[Hashable, int], list[int], int]) -> None:
+        """Undo all changes since `snapshot`; the dictionary stays the one that others look at."""
+        columns, serials, self._next = saved
+        self.columns.clear()
+        self.columns.update(columns)
+        self.serials[:] = serials
+
     def drop(self, column: int) -> None:
         """Forget the label of a column; those behind it move up."""
         known = self.known()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from functools import wraps
 from typing import Any, Self
 
 import numpy as np
@@ -27,9 +28,43 @@ from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
 from icvi.prototype_graph import PrototypeGraph
+from icvi.transactions import borrowed, changes, exclusive, give_up, in_use
 
 #: As many labels of clusters that are gone may stay before the others are numbered anew.
 _STALE = 64
+
+#: What `_restore` is given where new labels are all that an interrupted call has changed.
+NEW_LABELS = "new labels"
+
+
+def one_event(
+    method: Callable[[Any, int, int | None, Hashable, float], None],
+) -> Callable[..., None]:
+    """`changes` for a method that ends with the kernel that counts an event, or takes it back.
+
+    No call of Python's own lies between that kernel and the end, and so no interrupt: either it
+    comes before the kernel, and all there is to undo is a new label, or after the method.
+    """
+
+    @wraps(method)
+    def call(
+        self: Any, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
+    ) -> None:
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            self._undo = NEW_LABELS
+            method(self, winner, runner_up, label, weight)
+        except BaseException:
+            give_up(self)
+            raise
+        self._undo = None
+        self._busy = False
+
+    return call
 
 
 class LivingGraph(GraphReadings):
@@ -43,6 +78,7 @@ class LivingGraph(GraphReadings):
 
     # -- taking back -----------------------------------------------------------------------
 
+    @one_event
     def remove(
         self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
     ) -> None:
@@ -80,6 +116,7 @@ class LivingGraph(GraphReadings):
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
 
+    @changes
     def remove_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
         """Take back samples in order and read the index after every one of them; all or none.
 
@@ -106,32 +143,26 @@ class LivingGraph(GraphReadings):
         ['a']
         """
         events = as_winners(winners)
+        self._undo = self._snapshot()
         return self._apply_many(events, labels, -as_weights(weights, len(events)))
 
     def _apply_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
         """Count events and take back those of negative weight (or -0), in order; all or none.
 
-        So a window slides in one pass. Costs a copy of the state, besides the events.
+        So a window slides in one pass. What is left to the caller is to undo it.
         """
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
         w = np.asarray(weights, dtype=np.float64)
         as_weights(np.abs(w), len(events))
-        before = self._graph.copy()
         out = np.empty(len(events))
-        try:
-            columns = self._columns(names, ~np.signbit(w), w != 0.0)
-            done, reason = self._graph.apply_many(events, columns, w, out)
-            if reason:
-                (p, q), label = events[done].tolist(), plain(names[done])
-                message = self._refusal(reason, p, q, label, float(w[done]))
-                raise ValueError(f"event {done}: {message}")
-        except BaseException:
-            self._graph = before
-            raise
-        finally:
-            # Some new labels have not been reached, or had no weight.
-            self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+        columns = self._columns(names, ~np.signbit(w), w != 0.0)
+        done, reason = self._graph.apply_many(events, columns, w, out)
+        if reason:
+            (p, q), label = events[done].tolist(), plain(names[done])
+            message = self._refusal(reason, p, q, label, float(w[done]))
+            raise ValueError(f"event {done}: {message}")
+        self._forget_new_labels()
         self._tidy()
         return out
 
@@ -154,7 +185,7 @@ class LivingGraph(GraphReadings):
                 self._labels.remember([names[code]])
         out = np.empty(len(events))
         done, reason = self._graph.apply_many(events, column_of[codes], w, out)
-        self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+        self._forget_new_labels()
         if reason:
             (p, q), label = events[done].tolist(), names[int(codes[done])]
             raise ValueError(f"event {done}: {self._refusal(reason, p, q, label, float(w[done]))}")
@@ -208,6 +239,10 @@ class LivingGraph(GraphReadings):
         columns[~founds] = self._labels.encode(names[~founds])[0]
         return columns
 
+    def _forget_new_labels(self) -> None:
+        """Forget labels that no event has brought into the graph: refused, or without weight."""
+        self._labels.forget_after(int(self._graph.meta[L.COLUMNS]))
+
     def _tidy(self) -> None:
         """Forget labels whose clusters are gone, when they are the most."""
         meta = self._graph.meta
@@ -217,16 +252,18 @@ class LivingGraph(GraphReadings):
 
     def _compact(self) -> None:
         """Forget what is dead; clusters are numbered anew, in the order of `known_labels`."""
-        names = self.known_labels
-        compact(self._graph, renumbering(self._graph, clusters_of(self._graph)))
-        self._labels.columns = {name: c for c, name in enumerate(names, start=1)}
+        labels, graph = Labels(), self._graph.copy()
+        labels.remember(self._known_labels())
+        compact(graph, renumbering(graph, clusters_of(graph)))
+        # Both at once: no interrupt comes between two assignments.
+        self._labels, self._graph = labels, graph
 
     def _refusal(self, reason: int, p: int, q: int, label: Hashable, w: float) -> str:
         """Why an event of weight w could not be counted, or taken back."""
         owner = self._owner(p)
         if not np.signbit(w):
             return refusal(reason, p, q, owner, label)
-        if label not in self.known_labels:
+        if label not in self._known_labels():
             return unknown_label(label)
         held = 0.0
         if reason == L.TOO_MUCH:
@@ -239,6 +276,7 @@ class LivingGraph(GraphReadings):
 
     # -- moving ----------------------------------------------------------------------------
 
+    @changes
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Give all prototypes of one cluster, with their samples, to another; O(edges).
 
@@ -259,12 +297,17 @@ class LivingGraph(GraphReadings):
         >>> c.labels, c.owners
         (['a', 'c'], ['a', 'a', 'c'])
         """
+        self._undo = self._snapshot()
+        self._merge(into, source)
+
+    def _merge(self, into: Hashable, source: Hashable) -> None:
         target, column = self._known(into), self._known(source)
         if target == column:
             raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
         numbers, owners = self._owners()
         move(self._graph, numbers[owners == column], target)
 
+    @changes
     def reassign(self, prototype: int, label: Hashable) -> None:
         """Give one prototype, with the samples it won, to another cluster; O(edges).
 
@@ -292,6 +335,7 @@ class LivingGraph(GraphReadings):
             raise ValueError(f"prototype {p} is unknown; expected one that has been counted")
         if column == owner:
             return
+        self._undo = self._snapshot()
         if column > len(self._labels):
             self._labels.remember([plain(label)])
         move(self._graph, np.array([p]), column)
@@ -301,7 +345,7 @@ class LivingGraph(GraphReadings):
         column = self._labels.find(label)
         if column not in clusters_of(self._graph):
             raise ValueError(
-                f"label {plain(label)!r} is unknown; expected one of {self.known_labels}"
+                f"label {plain(label)!r} is unknown; expected one of {self._known_labels()}"
             )
         return column
 
@@ -311,6 +355,7 @@ class LivingGraph(GraphReadings):
 
     # -- without weight --------------------------------------------------------------------
 
+    @changes
     def declare(self, prototypes: Any, labels: Any) -> None:
         """Say which clusters prototypes belong to, before (or although) nothing is counted.
 
@@ -341,6 +386,10 @@ class LivingGraph(GraphReadings):
         >>> sum(parts).cadj.tolist()
         [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
         """
+        self._undo = self._snapshot()
+        self._declare(prototypes, labels)
+
+    def _declare(self, prototypes: Any, labels: Any) -> None:
         numbers = as_prototypes(prototypes)
         names = as_label_array(labels, len(numbers))
         self._tidy()
@@ -358,6 +407,7 @@ class LivingGraph(GraphReadings):
         self._graph.declare(numbers, columns)
 
     @property
+    @exclusive
     def declared(self) -> dict[int, Hashable]:
         """The prototypes that were declared, and their labels."""
         known = [None, *self._labels.known()]
@@ -368,6 +418,7 @@ class LivingGraph(GraphReadings):
         """From now on whoever wins is declared, so that no later event lacks an owner."""
         self._graph.meta[L.DECLARES] = 1
 
+    @changes
     def decay(self, factor: float) -> None:
         """Multiply all counts: what is counted from now on weighs more; O(edges).
 
@@ -389,6 +440,10 @@ class LivingGraph(GraphReadings):
         >>> c.counts.tolist(), c.cadj.tolist()
         ([1.0, 0.5], [[0.0, 1.0], [0.5, 0.0]])
         """
+        self._undo = self._snapshot()
+        self._decay(factor)
+
+    def _decay(self, factor: float) -> None:
         if isinstance(factor, (bool, np.bool_, str, bytes)):
             raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}")
         try:
@@ -401,6 +456,7 @@ class LivingGraph(GraphReadings):
 
     # -- joining ---------------------------------------------------------------------------
 
+    @changes
     def combine(self, other: LivingGraph) -> None:
         """Add the counts of another graph; O(edges of both).
 
@@ -435,6 +491,13 @@ class LivingGraph(GraphReadings):
             raise TypeError(
                 f"expected a {type(self).__name__} to combine with, got {type(other).__name__}"
             )
+        self._undo = self._snapshot()
+        if other is self:
+            self._combine(self._copied())
+        else:
+            borrowed(other, lambda: self._combine(other))
+
+    def _combine(self, other: LivingGraph) -> None:
         for what in ("convention", "border"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if mine != theirs:
@@ -456,7 +519,7 @@ class LivingGraph(GraphReadings):
         """Columns here for the clusters of another graph, by their columns there; new labels."""
         new = np.zeros(len(other._graph.arrays[L.CLUSTERS]), dtype=np.int64)
         unseen: list[Hashable] = []
-        for column, label in zip(clusters_of(other._graph).tolist(), other.known_labels):
+        for column, label in zip(clusters_of(other._graph).tolist(), other._known_labels()):
             new[column] = self._labels.find(label)
             if new[column] > len(self._labels):
                 unseen.append(label)
@@ -476,21 +539,30 @@ class LivingGraph(GraphReadings):
 
     # -- copies ----------------------------------------------------------------------------
 
+    @exclusive
     def copy(self) -> Self:
         """The same counts, which go their own way from here; labels are not copied."""
+        return self._copied()
+
+    def _copied(self) -> Self:
         twin = type(self)(self.convention, self.border)
         twin._graph = self._graph.copy()
-        twin._labels.columns = dict(self._labels.columns)
+        twin._labels.restore(self._labels.snapshot())
         return twin
 
     def _snapshot(self) -> tuple[Any, ...]:
         """What `_restore` needs to undo all changes from now on."""
-        return self._graph.copy(), dict(self._labels.columns)
+        return self._graph, self._graph.copy(), self._labels, self._labels.snapshot()
 
-    def _restore(self, saved: tuple[Any, ...]) -> None:
-        """Undo all changes since `_snapshot`."""
-        self._graph, columns = saved
-        self._labels.columns = columns
+    def _restore(self, saved: Any) -> None:
+        """Undo all changes since `_snapshot`; or of one event, which was not counted."""
+        if isinstance(saved, str):
+            self._forget_new_labels()
+            return
+        self._graph, graph, self._labels, labels = saved
+        twin = graph.copy()  # so that it can be done again
+        self._graph._become(twin)
+        self._labels.restore(labels)
 
     def __copy__(self) -> Self:
         return self.copy()
@@ -498,6 +570,7 @@ class LivingGraph(GraphReadings):
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self.copy()
 
+    @exclusive
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """All that has been counted, as arrays to save; `icvi.graph_state` says what they hold.
 
@@ -516,7 +589,10 @@ class LivingGraph(GraphReadings):
         >>> twin
         Connectivity(n_events=3, n_clusters=2, n_prototypes=2, convention='paper', border='CONN')
         """
-        # Whoever is built from the arrays has nothing dead in it; to go on alike, nor has this.
+        return self._to_arrays()
+
+    def _to_arrays(self) -> dict[str, NDArray[Any]]:
+        # What is built from the arrays has nothing dead in it; to continue alike, nor has this.
         self._compact()
         return as_arrays(self._graph)
 

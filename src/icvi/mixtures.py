@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Hashable, Sequence
 
 import numpy as np
@@ -12,7 +11,6 @@ from icvi.arenas import ALL
 from icvi.chunk import Chunk
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
-from icvi.partition import Partition
 from icvi.readings import Readings
 
 Floats = NDArray[np.float64]
@@ -67,10 +65,6 @@ class Mixtures(Readings):
         """Know the owners of all prototypes, which may have changed."""
         if self.partition.n_clusters:
             self._write_owners(owners, self.partition.labels)
-
-    def kept(self) -> Partition:
-        """What `hold` needs to undo all changes from now on."""
-        return copy.deepcopy(self.partition)
 
     def _write_owners(self, owners: Integers, prototypes: Sequence[Hashable]) -> None:
         """Write down the owners of the prototypes in the first columns, numbered without gaps."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 from icvi.prototypes import NO_EVENT, Event, Prototypes, as_pair
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 
 class MovedSample:
     """The events that are taken back and counted when a sample changes its cluster.
 
-    Refused before anything has changed, as it is made; what happens inside the ``with`` block
-    may be refused too. At its end the events are counted.
+    Refused before anything has changed, as it is made.
 
     Attributes
     ----------
@@ -30,7 +28,7 @@ class MovedSample:
     def __init__(
         self,
         prototypes: Prototypes,
-        partition: Partition,
+        partition: Clusters,
         x: NDArray[np.float64],
         labels: tuple[Hashable, tuple[Hashable] | None],
         weight: float,
@@ -46,7 +44,6 @@ class MovedSample:
         self.event: Event = NO_EVENT
         self._taken = self._to_take(events[0]) if self._leaves else NO_EVENT
         self._given = self._to_count(events[1]) if self._enters else None
-        self._kept: Any = None
         self.moves = self._leaves or self._enters
 
     def _to_take(self, given: Any) -> Event:
@@ -74,21 +71,15 @@ class MovedSample:
         prototypes.own(self._x.reshape(1, -1))
         return None
 
-    def __enter__(self) -> MovedSample:
+    def take(self) -> None:
+        """Take the sample from its prototype, before it leaves its cluster."""
         prototypes = self._prototypes
         if self._leaves and prototypes.mixtures is not None:
-            self._kept = prototypes.mixtures.kept()
             prototypes.mixtures.take(self._x, self._taken[0], prototypes.owners, self._weight)
-        return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, _: object, __: TracebackType | None
-    ) -> None:
+    def count(self) -> None:
+        """Take back the old event and count the new one, after the sample has changed clusters."""
         prototypes = self._prototypes
-        if kind is not None:
-            if self._kept is not None and prototypes.mixtures is not None:
-                prototypes.mixtures.hold(self._kept)
-            return
         if self._leaves:
             for c in prototypes.connectivities.values():
                 c._take_back(*self._taken, self._weight)

@@ -10,17 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.arenas import ALL, Arenas, kernel
+from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Chunk
-from icvi.inputs import LARGEST, as_sample, as_weight
-from icvi.kernels import layout as L
-from icvi.labels import NOISE, Labels, plain
-from icvi.refusals import no_such_noise, refusal, unknown_label
-
-_FLOAT = np.dtype(np.float64)
+from icvi.clusters import Clusters
+from icvi.transactions import Transactional, borrowed, changes, exclusive
 
 
-class Partition(Arenas):
+class Partition(Transactional):
     """A labelled stream reduced to moments; every index is a reading of these.
 
     Memory is O(k d), with scatter matrices O(k d^2), whatever the number of samples.
@@ -37,6 +33,9 @@ class Partition(Arenas):
     All sums are kept in two doubles, about 31 digits. What is taken out again therefore leaves
     nothing behind: after an outlier that was 10^8 times as far away as the others the state is
     still right to rounding.
+
+    A call that is refused or interrupted changes nothing. One call at a time: another thread gets
+    a RuntimeError.
 
     Examples
     --------
@@ -59,65 +58,61 @@ class Partition(Arenas):
     """
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
-        super().__init__(scatter)
-        self._labels = Labels(noise_label)
-        self._known = self._labels.columns
-        self._noise = 0.0
+        self._clusters = Clusters(scatter=scatter, noise_label=noise_label)
 
     # -- what it holds ---------------------------------------------------------------------
 
     @property
+    def n_clusters(self) -> int:
+        """Number of clusters k."""
+        return self._clusters.n_clusters
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features; None before the first sample."""
+        return self._clusters.n_features
+
+    @property
+    @exclusive
     def n_samples(self) -> float:
         """Total weight N, the number of samples when every weight is 1; without noise."""
-        self.show()
-        return float(self.A[L.N, ALL]) if self.columns else 0.0
+        return self._clusters.n_samples
 
     @property
+    @exclusive
     def noise_share(self) -> float:
         """Share of the total weight that carried the noise label."""
-        noise = self._noise * self.factor
-        total = noise + self.n_samples
-        return noise / total if total > 0.0 else 0.0
+        return self._clusters.noise_share
 
     @property
+    @exclusive
     def labels(self) -> list[Hashable]:
         """Cluster labels in order of first appearance."""
-        return self._labels.known()
+        return self._clusters.labels
 
     @property
+    @exclusive
     def counts(self) -> NDArray[np.float64]:
         """(k,) weight of every cluster."""
-        return self._row(L.N)
+        return self._clusters.counts
 
     @property
+    @exclusive
     def compactness(self) -> NDArray[np.float64]:
         """(k,) sum of squared distances of a cluster's samples to its centroid."""
-        return self._row(L.CP)
+        return self._clusters.compactness
 
     @property
+    @exclusive
     def centers(self) -> NDArray[np.float64]:
         """(k, d) centroids."""
-        k, d = self.n_clusters, self.n_features or 0
-        return self.A[L.V : L.V + d, 1 : k + 1].T.copy()
+        return self._clusters.centers
 
     @property
+    @exclusive
     def covariances(self) -> NDArray[np.float64]:
         """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
-        if not self._scatter:
-            raise ValueError(
-                "no scatter matrices are kept; ask for them with Partition(scatter=True), "
-                "or track an index that needs them (NI, rCIP, rH)"
-            )
-        self.show()
-        k, d = self.n_clusters, self.n_features or 0
-        covariances = np.zeros((k, d, d))
-        rows, columns = np.tril_indices(d)
-        triangles = self.A[L.V + 2 * d :, 1 : k + 1].T
-        covariances[:, rows, columns] = triangles
-        covariances[:, columns, rows] = triangles
-        degrees = self.counts - 1.0
-        degrees[degrees <= 0.0] = np.nan
-        return covariances / degrees[:, None, None]
+        return self._clusters.covariances
 
     def __repr__(self) -> str:
         return (
@@ -125,12 +120,9 @@ class Partition(Arenas):
             f"n_clusters={self.n_clusters}, n_features={self.n_features})"
         )
 
-    def _row(self, row: int) -> NDArray[np.float64]:
-        self.show()
-        return self.A[row, 1 : self.n_clusters + 1].copy()
-
     # -- one sample ------------------------------------------------------------------------
 
+    @changes
     def add(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Add one sample to the cluster with this label.
 
@@ -139,28 +131,14 @@ class Partition(Arenas):
         x : array-like of shape (d,)
             Finite numbers; copied, never kept.
         label : hashable
-            A label not seen before founds a cluster.
+            A label not seen before creates a cluster.
         weight : float, default 1.0
             Weight 2 is the same as adding the sample twice; 0 adds nothing.
         """
-        if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
-            x = as_sample(x, self.n_features)
-        elif not x.flags.c_contiguous:
-            x = np.ascontiguousarray(x)
-        if weight.__class__ is not float or weight != 1.0:
-            weight = as_weight(weight)
-        try:
-            column = self._known[label]
-        except (KeyError, TypeError):
-            column = self._labels.find(label)
-            if column == NOISE or column > len(self._labels):
-                self._add_to_none_or_new(x, label, column, weight)
-                return
-        if weight == 0.0:
-            as_sample(x, self.n_features)
-        elif not kernel("update")(self.meta, x, column, weight, LARGEST):
-            as_sample(x)  # says what is wrong
+        self._undo = self._clusters.mark()
+        self._clusters.add(x, label, weight)
 
+    @changes
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Take back one sample that was added with this label.
 
@@ -178,8 +156,9 @@ class Partition(Arenas):
         weight : float, default 1.0
             The weight to take out, up to what was added.
         """
-        self.move(x, label, None, weight)
+        self._move(x, label, None, weight)
 
+    @changes
     def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
         """Have one sample go from a cluster to another, which may be new.
 
@@ -192,165 +171,54 @@ class Partition(Arenas):
         weight : float, default 1.0
             The weight to move, up to what was added.
         """
-        self.move(x, old, (new,), weight)
+        self._move(x, old, (new,), weight)
 
-    def same(self, old: Hashable, new: Hashable) -> bool:
-        """Whether two labels, the first of which is known, mean one cluster, or both noise."""
-        return self._labels.find(old) == self._labels.find(new)
-
-    def as_sample(self, x: Any) -> NDArray[np.float64]:
-        """One sample as an array, checked; quickly where it is one already."""
-        if (
-            x.__class__ is np.ndarray
-            and x.dtype is _FLOAT
-            and x.shape == self._shape
-            and x.flags.c_contiguous
-            and x.dot(x) < LARGEST  # far below what is refused, and no nan
-        ):
-            return x
-        return as_sample(x, self.n_features)
-
-    def counts_for(self, label: Hashable, weight: float) -> bool:
-        """Whether a sample with this label and weight joins a cluster."""
-        return self._labels.find(label) != NOISE and weight > 0.0
-
-    def _add_to_none_or_new(self, x: Any, label: Hashable, column: int, weight: float) -> None:
-        """Count a sample as noise, or found a cluster with it."""
-        as_sample(x, self.n_features)
-        founds = column != NOISE and weight > 0.0
-        self.reserve(column if founds else 0, x.size)
-        if founds:
-            kernel("update")(self.meta, x, column, weight, LARGEST)
-            self._labels.remember([plain(label)])
-        elif column == NOISE:
-            self._noise += weight
-
-    def move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
-        """Take a sample out of a cluster; it enters the one in ``new``, if any."""
-        x = self.as_sample(x)
-        if weight.__class__ is not float or weight != 1.0:
-            weight = as_weight(weight)
+    def _move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
+        self._undo = self._clusters.mark()
         try:
-            source = self._known[old]
-            target = self._known[new[0]] if new else NOISE
-        except (KeyError, TypeError):
-            source, target = self._labels.find(old), self._labels.find(new[0]) if new else NOISE
-            if source > len(self._labels):
-                raise ValueError(unknown_label(plain(old), self.labels)) from None
-        if weight == 0.0 or (new and source == target):
-            return
-        if source == NOISE:
-            self._leave_noise(x, new, weight)
-        else:
-            self._leave_cluster(x, old, source, new, target, weight)
-
-    def _leave_cluster(
-        self,
-        x: Any,
-        old: Hashable,
-        source: int,
-        new: tuple[Hashable] | None,
-        target: int,
-        weight: float,
-    ) -> None:
-        founds = target > len(self._labels)
-        if founds:
-            self.reserve(target, x.size)
-        ended = kernel("change_one")(self.meta, x, source, target, weight)
-        if ended not in (L.DONE, L.VANISHED):
-            raise ValueError(refusal(ended, plain(old), weight, self))
-        if new and founds:
-            self._labels.remember([plain(new[0])])
-        if ended == L.VANISHED:
-            self._drop(source)
-        if new and target == NOISE:
-            self._noise += weight
-
-    def _leave_noise(self, x: Any, new: tuple[Hashable] | None, weight: float) -> None:
-        if weight > self._noise * (1.0 + 1e-9):
-            raise ValueError(no_such_noise(weight, self._noise))
-        self._noise = max(0.0, self._noise - weight)
-        if new:
-            self.add(x, new[0], weight)
-
-    def _drop(self, column: int) -> None:
-        """Take out a column that is empty, and its label."""
-        self._labels.drop(column)
-        self.drop(column)
-
-    def check_label(self, label: Hashable) -> int:
-        """Serial of a label's cluster: -1 for noise, 0 for one that is not there yet."""
-        try:
-            return self._labels.serials[self._known[label] - 1]
-        except (KeyError, TypeError):
-            column = self._labels.find(label)
-        if column == NOISE:
-            return -1
-        return self._labels.serials[column - 1] if column <= len(self._labels) else 0
-
-    def leave(self, column: int, x: NDArray[np.float64], weight: float) -> list[int]:
-        """A sample that was kept leaves a column; which columns should be summed again."""
-        self.meta[L.REFILL] = 1
-        ended = kernel("change_one")(self.meta, x, column, NOISE, weight)
-        self.meta[L.REFILL] = 0
-        if ended == L.VANISHED:
-            self._drop(column)
-        return [column, ALL] if ended == L.WORN else []
-
-    def sum_again(self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-        """Have a column hold exactly these samples."""
-        fresh = Partition(scatter=self._scatter)
-        fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
-        self.put(column, fresh, 1)
-        self.forget_caches()
+            self._clusters.move(x, old, new, weight)
+        except SnapshotNeeded:  # a cluster vanishes
+            self._roll_back()
+            self._undo = self._clusters.snapshot()
+            self._clusters.move(x, old, new, weight)
 
     # -- many samples ----------------------------------------------------------------------
 
+    @changes
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
         """Add samples in order, one label each."""
-        with Chunk(self, X, weights, new=labels) as chunk:
-            chunk.run()
+        self._make(Chunk(self._clusters, X, weights, new=labels))
 
+    @changes
     def remove_many(self, X: Any, labels: Any, weights: Any = None) -> None:
         """Take back samples, one label each: all of them or, when one is refused, none."""
-        with Chunk(self, X, weights, old=labels) as chunk:
-            chunk.run()
+        self._make(Chunk(self._clusters, X, weights, old=labels))
 
+    @changes
     def relabel_many(self, X: Any, old: Any, new: Any, weights: Any = None) -> None:
         """Have samples go from clusters to others: all of them or, when one is refused, none."""
-        with Chunk(self, X, weights, old=old, new=new) as chunk:
+        self._make(Chunk(self._clusters, X, weights, old=old, new=new))
+
+    def _make(self, chunk: Chunk) -> None:
+        self._undo = chunk.snapshot()
+        with chunk:
             chunk.run()
 
     # -- whole clusters and states ---------------------------------------------------------
 
+    @changes
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Make two clusters one, which keeps the label ``into``."""
-        columns = [self._column(label) for label in (into, source)]
-        if columns[0] == columns[1]:
-            raise ValueError(f"expected two clusters to merge, got {into!r} twice")
-        self.join(columns[0], self, columns[1])
-        self._drop(columns[1])
+        self._undo = self._clusters.snapshot()
+        self._clusters.merge_clusters(into, source)
 
+    @changes
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
-        if not 0.0 < factor <= 1.0:
-            raise ValueError(f"expected a factor above 0, and 1 at most, got {factor}")
-        if self.n_clusters:
-            kernel("scale")(self.meta, float(factor))
-            self.touch_all()
-        self._noise *= factor
+        self._undo = self._clusters.snapshot()
+        self._clusters.decay(factor)
 
-    def write_anew(self, least: float) -> None:
-        """Keep weights as they are worth now; clusters that are worth less than that are gone."""
-        for column in self.faded(least, self.factor):
-            self.take_out(column)
-            self._drop(column)
-        factor, self.factor, self._shown = self.factor, 1.0, True
-        if factor != 1.0 and self.n_clusters:
-            kernel("scale")(self.meta, factor)
-            self.touch_all()
-        self._noise *= factor
-
+    @changes
     def combine(self, other: Partition) -> None:
         """Take in what another partition has seen: other samples of the same stream.
 
@@ -361,45 +229,23 @@ class Partition(Arenas):
         other : Partition
             With the same features, scatter and noise label; it stays as it is.
         """
-        self.check_same(other)
-        if other.n_clusters:
-            assert other.n_features is not None
-            new = [label for label in other.labels if label not in self._known]
-            self.reserve(self.n_clusters + len(new), other.n_features)
-            self._labels.remember(new)
-            self.meta[L.K] = len(self._labels)
-            for source, label in enumerate(other.labels, start=1):
-                self.join(self._known[label], other, source)
-            self.join(ALL, other, ALL)
-            self.touch_all()
-        self._noise += other._noise
-
-    def check_same(self, other: Partition) -> None:
-        """Refuse a partition that cannot be combined with this one, naming the difference."""
         if not isinstance(other, Partition):
             raise TypeError(f"expected a Partition, got {type(other).__name__}")
         if other is self:
             raise ValueError("cannot combine a partition with itself; combine a copy")
-        differences = [
-            ("features", self.n_features or other.n_features, other.n_features or self.n_features),
-            ("scatter", self._scatter, other._scatter),
-            ("noise_label", self._labels.noise_label, other._labels.noise_label),
-        ]
-        for name, ours, theirs in differences:
-            if ours != theirs:
-                raise ValueError(
-                    f"cannot combine: {name} is {ours!r} here and {theirs!r} in the other"
-                )
+        self._undo = self._clusters.snapshot()
+        borrowed(other, lambda: self._clusters.combine(other._clusters))
 
     def copy(self) -> Self:
         """A partition of its own with the same content."""
         return copy.deepcopy(self)
 
+    @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
         from icvi.saving_partition import pack_partition, write
 
-        write(path, "Partition", pack_partition(self))
+        write(path, "Partition", pack_partition(self._clusters))
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):
@@ -412,30 +258,5 @@ class Partition(Arenas):
         # sum() starts with 0.
         return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
 
-    def serial(self, label: Hashable) -> int:
-        """A number that no other cluster has had; -1 for noise."""
-        if self._labels.find(label) == NOISE:
-            return -1
-        return self._labels.serials[self._column(label) - 1]
-
-    def _column(self, label: Hashable) -> int:
-        column = self._labels.find(label)
-        if not 1 <= column <= len(self._labels):
-            raise ValueError(unknown_label(plain(label), self.labels))
-        return column
-
-    def snapshot(self) -> tuple[Any, ...]:
-        """What `restore` needs to undo all changes from now on."""
-        return super().snapshot(), self.labels, self._labels.serials.copy(), self._noise
-
-    def restore(self, saved: tuple[Any, ...]) -> None:
-        """Undo all changes since `snapshot`."""
-        arrays, labels, serials, self._noise = saved
-        self._labels.forget_after(0)
-        self._labels.remember(labels)
-        self._labels.serials[:] = serials
-        super().restore(arrays)
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        super().__setstate__(state)
-        self._known = self._labels.columns
+    def _restore(self, saved: Any) -> None:
+        self._clusters.restore(saved)

@@ -53,9 +53,6 @@ class Events:
     def begin(self, due: NDArray[np.bool_]) -> None:
         """Be ready for `run`; readings are wanted after those changes that are due."""
 
-    def undo(self) -> None:
-        """Have everything as it was before `begin`, where changes may be refused."""
-
     def run(self, part: slice) -> None:
         """Count a part of the changes, which the partition has made."""
         before = np.array([self.prototypes.values()])
@@ -71,7 +68,7 @@ class Events:
         X, labels, weights, winners = self._part(part)
         winners = prototypes.find(X, labels, winners)
         connected = {
-            form: c.update_many(winners, labels, weights)
+            form: c._update_many(winners, labels, weights)
             for form, c in prototypes.connectivities.items()
         }
         overlaps = None
@@ -162,17 +159,8 @@ class MovedEvents(Events):
         self.values = np.empty((len(chunk), len(prototypes.indices)))
 
     def begin(self, due: NDArray[np.bool_]) -> None:
-        """Make all changes; when one is refused, none."""
-        self._saved = self.prototypes.snapshot()
-        try:
-            self._make(due)
-        except BaseException:
-            self.undo()
-            raise
-
-    def undo(self) -> None:
-        """Take all changes back."""
-        self.prototypes.restore(self._saved)
+        """Make all changes."""
+        self._make(due)
 
     def run(self, part: slice) -> None:
         """Nothing is left to do."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import importlib
 import math
+from itertools import starmap
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,18 +68,38 @@ class PrototypeGraph:
 
     def copy(self) -> PrototypeGraph:
         """The same graph, with arrays of its own."""
-        return copy.deepcopy(self)
+        twin = PrototypeGraph.__new__(PrototypeGraph)
+        twin.meta, twin.arrays = self.meta.copy(), [array.copy() for array in self.arrays]
+        twin._write_addresses()
+        return twin
+
+    def _become(self, other: PrototypeGraph) -> None:
+        """Have the arrays of another graph, at once: no interrupt comes in between."""
+        self.meta, self.arrays = other.meta, other.arrays
 
     # -- how it grows ----------------------------------------------------------------------
 
     def reserve(self, lowest: int, highest: int, cluster: int) -> None:
-        """Make room for prototypes and clusters up to these numbers, and for one more event."""
-        if self._is_mostly_dead(lowest, highest):
-            compact(self)
-        self._cover(lowest, highest)
-        self.arrays[L.CLUSTERS] = self._enlarged(L.CLUSTERS, cluster + 1)
-        self._write_addresses()
-        self.make_room()
+        """Make room for prototypes and clusters up to these numbers, and for one more event.
+
+        Where there is none a copy grows, which then takes the place of this: an interrupt, or no
+        memory, leaves the graph as it was.
+        """
+        relations = (L.EDGES, L.CONTACTS, L.PAIRS)
+        if (
+            self._covers(lowest, highest)
+            and cluster < len(self.arrays[L.CLUSTERS])
+            and all(self._needed(relation) <= len(self.arrays[relation]) for relation in relations)
+        ):
+            return
+        twin = self.copy()
+        if twin._is_mostly_dead(lowest, highest):
+            compact(twin)
+        twin._cover(lowest, highest)
+        twin.arrays[L.CLUSTERS] = twin._enlarged(L.CLUSTERS, cluster + 1)
+        twin._write_addresses()
+        twin.make_room()
+        self._become(twin)
 
     def make_room(self) -> None:
         """Make room for one more event."""
@@ -146,17 +166,20 @@ class PrototypeGraph:
 
     def count(self, p: int, q: int, column: int, w: float) -> int:
         """Count one event, or say why not."""
+        # The kernel is called by the unpacking, not by a call of Python's: after it no interrupt
+        # is raised before the caller's next call; see `icvi.transactions`.
         update = kernel("update_graph")
-        reason: int = update(self.meta, p, q, column, w)
+        [reason] = starmap(update, [(self.meta, p, q, column, w)])
         if reason == L.NO_ROOM:
             self.reserve(p, p, column)
-            reason = update(self.meta, p, q, column, w)
-        return reason
+            [reason] = starmap(update, [(self.meta, p, q, column, w)])
+        return reason  # type: ignore[no-any-return]
 
     def take(self, p: int, q: int, column: int, w: float) -> int:
         """Take one event back, or say why not."""
-        reason: int = kernel("take_graph")(self.meta, p, q, column, w)
-        return reason
+        take = kernel("take_graph")
+        [reason] = starmap(take, [(self.meta, p, q, column, w)])  # as in `count`
+        return reason  # type: ignore[no-any-return]
 
     def check_take(self, p: int, q: int, column: int, w: float) -> int:
         """Say why one event could not be taken back; change nothing."""

@@ -1,4 +1,4 @@
-"""One sample comes to a stream that forgets, and its prototypes follow."""
+"""One sample comes to a stream that has prototypes, and may forget."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from icvi.prototypes import NO_EVENT, Prototypes
 from icvi.windows import Gone, Window
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 Floats = NDArray[np.float64]
 
 
 def enter(
     prototypes: Prototypes,
-    flow: Window | Fading,
-    partition: Partition,
+    flow: Window | Fading | None,
+    partition: Clusters,
     x: Floats,
     label: Hashable,
     weight: float,
@@ -30,12 +30,14 @@ def enter(
     time: Any,
 ) -> None:
     """Count one sample, checked before, and forget what it is time to forget."""
-    flow.clock.tick(time)  # or refuse the time before module A learns
     counts, event = partition.counts_for(label, weight), NO_EVENT
     if counts:
         event = prototypes.event(x, label, given)
-    weight = flow.enter(partition, x, label, weight, time, event)
-    follow(prototypes, flow)
+    if flow is None:
+        partition.add(x, label, weight)
+    else:
+        weight = flow.enter(partition, x, label, weight, time, event)
+        follow(prototypes, flow)
     if counts:
         prototypes.count(x, label, weight, event)
 

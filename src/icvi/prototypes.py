@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.arenas import SnapshotNeeded
 from icvi.art.module_a import ModuleA
 from icvi.art.options import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
@@ -19,6 +20,7 @@ from icvi.events import as_event
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
 from icvi.kernels.undefined import EMPTY
+from icvi.living_graph import NEW_LABELS
 from icvi.mixtures import Mixtures, Samples
 
 if TYPE_CHECKING:
@@ -79,6 +81,7 @@ class Prototypes:
         self.indices = indices
         self.quantization = quantization
         self.module: ModuleA | None = None
+        self._marked = False  # whether a mark is all there is to undo a change
         # One at least: it knows which cluster owns which prototype.
         forms: list[tuple[Convention, Border]] = [
             (index.convention, index.border) for index in indices if isinstance(index, ConnIndex)
@@ -114,12 +117,6 @@ class Prototypes:
 
     # -- one sample ------------------------------------------------------------------------
 
-    def update(self, x: NDArray[np.float64], label: Hashable, weight: float, given: Any) -> None:
-        """Count one sample, checked before; ``given`` are its winner and runner-up, or None."""
-        # Who refuses what is given is the first graph, which has not changed then.
-        event = self.event(x, label, None) if given is None else self._given(given)
-        self.count(x, label, weight, event)
-
     def _given(self, given: Any) -> Event:
         self.refuse_given()
         return as_pair(given, "winners")
@@ -137,14 +134,24 @@ class Prototypes:
         return event
 
     def count(self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event) -> None:
-        """Count the event of a sample."""
+        """Count the event of a sample; the kernel of the only graph comes last, see `mark`."""
+        if self.mixtures is not None or len(self.connectivities) > 1:
+            self._count_all(x, label, weight, event)
+        else:
+            self.connectivity._update(*event, label, weight)
+
+    def _count_all(
+        self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event
+    ) -> None:
+        self._need_snapshot()
         for c in self.connectivities.values():
-            c.update(*event, label, weight)
+            c._update(*event, label, weight)
         if self.mixtures is not None:
             self.mixtures.add(x, event[0], self.owners, weight)
 
     def leave(self, x: NDArray[np.float64], weight: float, event: Event, samples: Samples) -> None:
         """Take back the event of a sample that leaves a window, which holds ``samples``."""
+        self._need_snapshot()
         for c in self.connectivities.values():
             c._take_back(*event, weight)
         if self.mixtures is not None:
@@ -178,16 +185,14 @@ class Prototypes:
             self.own(X)
         else:
             self.refuse_given()
-            self.connectivity.check_many(given, labels)
+            self.connectivity._check_many(given, labels)
 
     def check_chunk(self, changes: Changes, given: Any) -> None:
-        """Refuse what could not be counted of a chunk, changing nothing."""
-        module = self.module
-        try:
-            self.events(changes, given)
-        finally:
-            # Bounds are learnt from a chunk that is counted, not from one that is looked at.
-            self.module = module
+        """Refuse what could not be counted of a chunk; the caller undoes what that changes.
+
+        Bounds are learnt from a chunk that is counted, not from one that is looked at.
+        """
+        self.events(changes, given)
 
     def events(self, changes: Changes, given: Any, new_given: Any = None) -> Events:
         """The changes as events, checked; ``given`` are winners and runners-up, or None."""
@@ -201,12 +206,12 @@ class Prototypes:
         """Say which clusters prototypes belong to that may not have won yet."""
         self.refuse_given()
         for c in self.connectivities.values():
-            c.declare(prototypes, labels)
+            c._declare(prototypes, labels)
 
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Give the prototypes of one cluster to another."""
         for c in self.connectivities.values():
-            c.merge_clusters(into, source)
+            c._merge(into, source)
         if self.module is not None:
             self.module.merge(into, source)
         if self.mixtures is not None:
@@ -215,17 +220,18 @@ class Prototypes:
     def decay(self, factor: float) -> None:
         """Multiply all weights."""
         for c in self.connectivities.values():
-            c.decay(factor)
+            c._decay(factor)
         if self.mixtures is not None:
             self.mixtures.partition.decay(factor)
 
     def forget(self, labels: Iterable[Hashable], factor: float) -> None:
         """Clusters have faded away; what is left is worth so much."""
+        self._need_snapshot()
         for c in self.connectivities.values():
             for label in labels:
                 c._take_out(label)
             if 0.0 < factor < 1.0:
-                c.decay(factor)
+                c._decay(factor)
 
     def check_same(self, other: Prototypes) -> None:
         """Refuse prototypes that cannot be combined with these."""
@@ -241,24 +247,47 @@ class Prototypes:
     def combine(self, other: Prototypes) -> None:
         """Add the events of others, which `check_same` has not refused."""
         for form, c in self.connectivities.items():
-            c.combine(other.connectivities[form])
+            c._combine(other.connectivities[form])
         if self.mixtures is not None and other.mixtures is not None:
             self.mixtures.partition.combine(other.mixtures.partition)
             self.mixtures.own(self.owners)
 
+    # -- undoing ---------------------------------------------------------------------------
+
+    def mark(self) -> tuple[Any, ...]:
+        """What `restore` needs to undo one sample whose event is counted last.
+
+        The kernel that counts it in the only graph is the last thing that happens in a call. So
+        an interrupt comes before it, and the graph has not changed, or after the call. Other
+        changes ask for a snapshot.
+        """
+        self._marked = True
+        return self.module, None if self.module is None else self.module.snapshot(), None, None
+
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
+        module = self.mark()[:2]
+        self._marked = False
         graphs = [c._snapshot() for c in self.connectivities.values()]
-        kept = None if self.mixtures is None else self.mixtures.kept()
-        return graphs, kept, copy.deepcopy(self.module)
+        return (
+            *module,
+            graphs,
+            None if self.mixtures is None else self.mixtures.partition.snapshot(),
+        )
 
     def restore(self, saved: tuple[Any, ...]) -> None:
-        """Undo all changes since `snapshot`."""
-        graphs, kept, self.module = saved
-        for c, graph in zip(self.connectivities.values(), graphs):
+        """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
+        self.module, learnt, graphs, mixed = saved
+        if self.module is not None:
+            self.module.restore(learnt)
+        for c, graph in zip(self.connectivities.values(), graphs or repeat(NEW_LABELS)):
             c._restore(graph)
-        if self.mixtures is not None:
-            self.mixtures.hold(kept)
+        if self.mixtures is not None and mixed is not None:
+            self.mixtures.partition.restore(mixed)
+
+    def _need_snapshot(self) -> None:
+        if self._marked:
+            raise SnapshotNeeded
 
     # -- what finds winners ----------------------------------------------------------------
 

@@ -6,13 +6,16 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from icvi.arenas import Plan
+from icvi.arenas import Plan, zeros
+from icvi.clusters import Clusters
 from icvi.indices import Index
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
-from icvi.partition import Partition
 from icvi.plan import make_plan, wanted
+
+Floats = NDArray[np.float64]
 
 
 class Readings:
@@ -21,20 +24,22 @@ class Readings:
     def __init__(self, indices: Sequence[Index], noise_label: Hashable = None) -> None:
         self.indices = indices
         self._want = wanted(indices)
-        self.partition = Partition(
+        self.partition = Clusters(
             scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
         )
-        self.partition.meta[L.WANT] = self._want
         ridges = (index.regularisation for index in indices)
         self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
         self.plan = make_plan(indices, self._ridges)
         self._out = np.full(len(indices), EMPTY)
-        self._form = 0  # of the partition, for which the caches were made
+        self.hold(self.partition)
 
-    def hold(self, partition: Partition) -> None:
+    def hold(self, partition: Clusters) -> None:
         """Read the indices from this partition from now on."""
-        self.partition, self._form = partition, 0
+        self.partition, self._form = partition, 0  # form: for which the caches were made
+        self._grown = self.plan.G
         partition.meta[L.WANT] = self._want
+        partition.before_growing = self._grow
+        partition.purpose = ", ".join(i.name for i in self.indices if i.want & L.WANT_SCATTER)
 
     def read(self) -> list[float]:
         """Values of all indices now."""
@@ -49,24 +54,40 @@ class Readings:
         p = self.partition
         if p.form == self._form:
             return self.plan
-        self._form, columns = p.form, p.columns
         d = int(p.meta[L.D])
-        rows = L.gaussian_rows(d, columns, self._want)
-        G = np.zeros((max(1, len(self._ridges)), rows, columns))
+        fitting = (G for G in (self._grown, self.plan.G) if G.shape == self._shape(p.columns, d))
+        G = next(fitting, None)
+        if G is None:
+            G = self._allocated(p.columns, d)
+        G[:] = 0.0
         G[:, L.G_ONE] = 1.0
         if self._want & L.WANT_LOG_CIP:
-            G[:, rows - 2 * columns :] = -np.inf
+            G[:, G.shape[1] - 2 * p.columns :] = -np.inf
         for g, ridge in enumerate(self._ridges):
             G[g, 0, L.G_DELTA] = ridge.value(d)
-        self.plan.G = G
+        self.plan.G = self._grown = G
         p.adopt(self.plan, self._out)
+        self._form = p.form
         return self.plan
+
+    def _grow(self, columns: int, d: int) -> None:
+        """Allocate what caches need when the partition has that many columns."""
+        self._grown = self._allocated(columns, d)
+
+    def _shape(self, columns: int, d: int) -> tuple[int, int, int]:
+        return max(1, len(self._ridges)), L.gaussian_rows(d, columns, self._want), columns
+
+    def _allocated(self, columns: int, d: int) -> Floats:
+        pairs = [index.name for index in self.indices if index.want & L.WANT_PAIRS]
+        what = f"all pairs of clusters, which {' and '.join(pairs)} compare" if pairs else "caches"
+        return zeros(self._shape(columns, d), f"room for {columns - 1:,} clusters: {what}")
 
     def __getstate__(self) -> dict[str, Any]:
         # Addresses of compiled code and of arrays mean nothing to a copy.
-        return {key: value for key, value in self.__dict__.items() if key != "plan"}
+        left_out = ("plan", "_grown")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self.plan = make_plan(self.indices, self._ridges)
-        self._form = 0
+        self.hold(self.partition)

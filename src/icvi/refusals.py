@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from icvi.kernels import layout as L
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 _SHOWN = 5
 
@@ -27,7 +27,7 @@ def no_such_noise(weight: float, held: float) -> str:
     return f"cannot take a weight of {weight:g} out of the noise, which has {held:g}"
 
 
-def refusal(reason: int, label: Hashable, weight: float, partition: Partition) -> str:
+def refusal(reason: int, label: Hashable, weight: float, partition: Clusters) -> str:
     """Why a sample cannot leave the cluster with this label, for a reason that kernels gave."""
     if reason == L.UNKNOWN or label not in partition.labels:
         return unknown_label(label, partition.labels)

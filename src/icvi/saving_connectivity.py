@@ -16,8 +16,8 @@ Arrays = Mapping[str, NDArray[Any]]
 
 def pack_connectivity(c: Connectivity) -> Packed:
     """Facts and arrays of a connectivity."""
-    arrays = c.to_arrays()
-    labels = [as_json(label) for label in c.known_labels]
+    arrays = c._to_arrays()
+    labels = [as_json(label) for label in c._known_labels()]
     return {"convention": c.convention, "border": c.border, "labels": labels}, arrays
 
 

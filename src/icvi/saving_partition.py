@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi import container
+from icvi.clusters import Clusters
 from icvi.kernels import layout as L
-from icvi.partition import Partition
 from icvi.written import as_json, from_json
 
 Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -27,7 +27,7 @@ def write(path: str | os.PathLike[str], kind: str, packed: Packed) -> None:
     container.write(path, {"kind": kind, "icvi": version, **facts}, arrays)
 
 
-def pack_partition(p: Partition) -> Packed:
+def pack_partition(p: Clusters) -> Packed:
     """Facts and arrays of a partition."""
     k, d = p.n_clusters, p.n_features or 0
     used = slice(0, k + 1 if d else 0)
@@ -54,9 +54,9 @@ def pack_partition(p: Partition) -> Packed:
     return facts, arrays
 
 
-def unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Partition:
+def unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Clusters:
     """A partition as it was packed."""
-    p = Partition(scatter=facts["scatter"], noise_label=from_json(facts["noise_label"]))
+    p = Clusters(scatter=facts["scatter"], noise_label=from_json(facts["noise_label"]))
     p._noise, d = float.fromhex(facts["noise"]), facts["features"]
     p._labels.remember(from_json(label) for label in facts["labels"])
     p._labels.serials[:] = facts["serials"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icvi.arenas import ALL, Plan
+from icvi.arenas import ALL, Plan, Snapshot
 from icvi.chunk import Changes, Chunk, Floats, Integers, no_readings
 from icvi.kernels import layout as L
 
@@ -73,12 +73,17 @@ class Slide(Changes):
         self.partition.meta[L.REFILL] = 1
         return self
 
-    def __exit__(self, *_: object) -> None:
-        super().__exit__()
+    def snapshot(self) -> Snapshot:
+        """What the partition's `restore` needs to undo these changes; for before they begin."""
+        grows = len(self._names) > self.partition.columns
+        return self.partition.snapshot(grows=grows)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            return
+        super().__exit__(kind)
         self.partition.meta[L.REFILL] = 0
         entered = int(self.enters[: self._done].sum())
-        if entered == 0 and self._done == 0:
-            return
         columns = self._place[0, self.chunk.targets[:entered]]
         serials = np.array([0, *self._labels.serials])[columns]
         serials[self.chunk.noise[:entered] > 0] = -1
@@ -102,9 +107,6 @@ class Slide(Changes):
         """Make a part of the changes."""
         super().run(prepare, part, rows, out, ks)
         self._done = part.indices(len(self))[1]
-
-    def _save(self) -> None:
-        """Nothing is refused, so nothing is undone: all that leaves has entered before."""
 
     def _mend(self, r: int, ended: int) -> None:
         if ended != L.WORN:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.clusters import Clusters
 from icvi.fading import Fading
-from icvi.partition import Partition
+from icvi.transactions import Transactional, exclusive
 
 if TYPE_CHECKING:
     from icvi.connectivity import Connectivity
@@ -18,14 +19,15 @@ if TYPE_CHECKING:
     from icvi.table import Table
 
 
-class Tracked:
+class Tracked(Transactional):
     """The state of a stream, for a `Tracker`."""
 
-    _partition: Partition
+    _partition: Clusters
     _prototypes: Prototypes | None
     _fading: Fading | None
 
     @property
+    @exclusive
     def n_samples(self) -> float:
         """Total weight N, the number of samples when every weight is 1; without noise."""
         return self._partition.n_samples
@@ -41,36 +43,43 @@ class Tracked:
         return self._partition.n_features
 
     @property
+    @exclusive
     def noise_share(self) -> float:
         """Share of the total weight that carried the noise label."""
         return self._partition.noise_share
 
     @property
+    @exclusive
     def labels(self) -> list[Hashable]:
         """Cluster labels in order of first appearance."""
         return self._partition.labels
 
     @property
+    @exclusive
     def counts(self) -> NDArray[np.float64]:
         """(k,) weight of every cluster."""
         return self._partition.counts
 
     @property
+    @exclusive
     def centers(self) -> NDArray[np.float64]:
         """(k, d) centroids."""
         return self._partition.centers
 
     @property
+    @exclusive
     def compactness(self) -> NDArray[np.float64]:
         """(k,) sum of squared distances of a cluster's samples to its centroid."""
         return self._partition.compactness
 
     @property
+    @exclusive
     def covariances(self) -> NDArray[np.float64]:
         """(k, d, d) covariance matrices; kept when an index needs them."""
         return self._partition.covariances
 
     @property
+    @exclusive
     def connectivity(self) -> Connectivity:
         """The connections between prototypes; kept when Conn is tracked.
 
@@ -84,6 +93,7 @@ class Tracked:
             connectivity.decay(self._partition.factor)
         return connectivity
 
+    @exclusive
     def diagnose_clusters(self) -> Table:
         r"""Which cluster is bad: one row per cluster, in the order of `labels`.
 
@@ -120,6 +130,7 @@ class Tracked:
         connectivity = None if self._prototypes is None else self._prototypes.connectivity
         return cluster_table(self._partition, connectivity)
 
+    @exclusive
     def diagnose_pairs(self, sort_by: Measure = "duda") -> PairTable:
         r"""Which two clusters should be one: a row per pair, the likeliest first.
 

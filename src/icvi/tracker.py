@@ -10,20 +10,22 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.arenas import SnapshotNeeded
 from icvi.changing import NO_PROTOTYPES, Changing
 from icvi.chunk import Changes, Chunk
 from icvi.fading import Fading
 from icvi.indices import Index, select
-from icvi.inputs import as_every, as_sample, as_weight
+from icvi.inputs import as_every, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
 from icvi.trace import Trace
+from icvi.transactions import changes, exclusive, give_up, in_use
 from icvi.treatment import Treatment, Undefined
 from icvi.windows import Window
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
     from icvi.prototypes import Prototypes
 
 _NO_FADING = (
@@ -68,7 +70,8 @@ class Tracker(Changing):
     -----
     All indices read one state of O(k d) numbers, O(k d^2) where covariances are needed; memory
     does not grow with the number of samples. A sample costs O(k d), with rCIP and rH O(k d^3).
-    Samples may be added from one thread at a time.
+    A call that is refused or interrupted (Ctrl-C, a signal handler that raises, no memory) leaves
+    everything as it was. A tracker is for one thread at a time; another one gets a RuntimeError.
 
     With Conn every sample is an event, too: its winner and its runner-up. What is taken back, or
     leaves a window, takes its event along, but not the prototypes: a prototype that has won
@@ -155,21 +158,33 @@ class Tracker(Changing):
             When the sample came, for a window or half-life that is a timedelta; a number is
             seconds. Times do not go back.
         """
-        if self._flow is not None:
-            self._feed_one(x, label, weight, winners, time)
-            return
-        if time is not None:
-            raise ValueError(_NO_TIME)
-        if self._prototypes is not None:
-            x, weight = as_sample(x, self.n_features), as_weight(weight)
-            if self._partition.counts_for(label, weight):
-                self._prototypes.update(x, label, weight, winners)
-        elif winners is not None:
-            raise ValueError(NO_PROTOTYPES)
-        self._partition.add(x, label, weight)
-        self._seen += 1
-        self._stale = True
+        # Like `changes`, without its call in between: the last graph to count a sample counts it
+        # in one instruction, and nothing can be raised from there to the end.
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            if self._flow is not None or self._prototypes is not None:
+                self._feed_one(x, label, weight, winners, time)
+            elif time is not None:
+                raise ValueError(_NO_TIME)
+            elif winners is not None:
+                raise ValueError(NO_PROTOTYPES)
+            else:
+                p = self._partition
+                self._undo = p.mark(), None, None, self._seen, self._stale, self._values
+                p.add(x, label, weight)
+            self._seen += 1
+            self._stale = True
+        except BaseException:
+            give_up(self)
+            raise
+        self._undo = None
+        self._busy = False
 
+    @changes
     def update_many(
         self,
         X: Any,
@@ -206,6 +221,7 @@ class Tracker(Changing):
         changes, labels = self._entering(X, labels, weights, time)
         return self._feed(changes, labels, winners, every)
 
+    @changes
     def check_many(
         self,
         X: Any,
@@ -226,7 +242,9 @@ class Tracker(Changing):
         as_every(every)
         changes, _ = self._entering(X, labels, weights, time)
         if self._prototypes is not None:
+            self._undo = self._marked()
             self._prototypes.check_chunk(changes, winners)
+            self._roll_back()
         elif winners is not None:
             raise ValueError(NO_PROTOTYPES)
 
@@ -236,6 +254,7 @@ class Tracker(Changing):
         """A tracker of its own with the same content."""
         return copy.deepcopy(self)
 
+    @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the tracker to a file, for `icvi.load`.
 
@@ -249,12 +268,14 @@ class Tracker(Changing):
 
     # -- reading it ------------------------------------------------------------------------
 
+    @exclusive
     def __getitem__(self, name: str | Index) -> float:
         """The reading of one index."""
         position = self._position(name)
         return self._treatment.one(position, self._read()[position])
 
     @property
+    @exclusive
     def values(self) -> dict[str, float]:
         """The readings of all indices."""
         values = self._read()
@@ -262,6 +283,7 @@ class Tracker(Changing):
             values = self._treatment.all(values)
         return dict(zip(self._names, values))
 
+    @exclusive
     def why(self, name: str | Index) -> str | None:
         """None, or the reason why a reading is undefined: ``"k<2"``, ``"zero_within"``, ..."""
         return why(self._read()[self._position(name)])
@@ -271,22 +293,59 @@ class Tracker(Changing):
 
     # -- inside ----------------------------------------------------------------------------
 
+    def _snapshot(self, partition: Any = None, in_place: bool = False) -> tuple[Any, ...]:
+        """What `_restore` needs to undo all changes from now on.
+
+        ``partition`` is a snapshot of the partition, if there is one. A window's samples are kept
+        too where they change ``in_place``.
+        """
+        partition = self._partition.snapshot() if partition is None else partition
+        prototypes = None if self._prototypes is None else self._prototypes.snapshot()
+        flow = None if self._flow is None else self._flow.snapshot(in_place)
+        return partition, prototypes, flow, self._seen, self._stale, self._values
+
+    def _marked(self) -> tuple[Any, ...]:
+        """What `_restore` needs to undo one sample, as long as nothing asks for a snapshot."""
+        mark = self._partition.mark()
+        prototypes = None if self._prototypes is None else self._prototypes.mark()
+        flow = None if self._flow is None else self._flow.snapshot()
+        return mark, prototypes, flow, self._seen, self._stale, self._values
+
+    def _restore(self, saved: Any) -> None:
+        partition, prototypes, flow, self._seen, self._stale, self._values = saved
+        self._partition.restore(partition)
+        if prototypes is not None and self._prototypes is not None:
+            self._prototypes.restore(prototypes)
+        if flow is not None and self._flow is not None:
+            self._flow.restore(flow)
+
     def _feed_one(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
-        """Add one sample to a stream that forgets."""
-        assert self._flow is not None
+        """Add one sample to a stream that forgets, or has prototypes."""
         x = self._partition.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
-        if self._prototypes is not None:
+        if self._flow is None and time is not None:
+            raise ValueError(_NO_TIME)
+        if self._prototypes is None and winners is not None:
+            raise ValueError(NO_PROTOTYPES)
+        # With a window the graphs change by every event that leaves.
+        heavy = self._window is not None and self._prototypes is not None
+        self._undo = self._snapshot() if heavy else self._marked()
+        try:
+            self._enter(x, label, weight, winners, time)
+        except SnapshotNeeded:
+            self._roll_back()
+            self._undo = self._snapshot()
+            self._enter(x, label, weight, winners, time)
+
+    def _enter(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
+        if self._prototypes is None:
+            assert self._flow is not None
+            self._flow.enter(self._partition, x, label, weight, time)
+        else:
             from icvi.prototype_window import enter
 
             enter(self._prototypes, self._flow, self._partition, x, label, weight, winners, time)
-        elif winners is not None:
-            raise ValueError(NO_PROTOTYPES)
-        else:
-            self._flow.enter(self._partition, x, label, weight, time)
-        self._seen += 1
-        self._stale = True
 
     def _entering(
         self, X: Any, labels: Any, weights: Any, time: Any
@@ -309,7 +368,6 @@ class Tracker(Changing):
     ) -> Trace:
         """Make changes, with readings after every m-th."""
         every, start, entering = as_every(every), self._seen, changes.entering
-        stale = self._stale
         at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
         rows = np.full(len(changes), -1)
         rows[entering[at - start - 1]] = np.arange(len(at))
@@ -317,21 +375,20 @@ class Tracker(Changing):
         ks = np.empty(len(at), dtype=np.int64)
         events = None
         if self._prototypes is not None:
+            if self._undo is None:
+                # Before events: to check them may take bounds from these samples.
+                self._undo = self._snapshot(changes.snapshot())
             events = self._prototypes.events(changes, winners, new_winners)
             events.begin(rows >= 0)
         elif winners is not None or new_winners is not None:
             raise ValueError(NO_PROTOTYPES)
+        elif self._undo is None:
+            self._undo = self._snapshot(changes.snapshot())
         with changes, progress("icvi", len(entering)) as advance:
             for first in range(0, len(changes), _BLOCK):
                 part = slice(first, min(first + _BLOCK, len(changes)))
                 self._stale = True
-                try:
-                    changes.run(self._readings.prepare, part, rows[part], out, ks)
-                except ValueError:  # refused as a whole
-                    self._seen, self._stale = start, stale
-                    if events is not None:
-                        events.undo()
-                    raise
+                changes.run(self._readings.prepare, part, rows[part], out, ks)
                 if events is not None:
                     events.run(part)
                 more = start + int(np.searchsorted(entering, part.stop)) - self._seen
@@ -343,7 +400,7 @@ class Tracker(Changing):
             out = out[:, self._places]
         return Trace(self._treatment, out, ks, at, labels[at - start - 1])
 
-    def _adopt(self, partition: Partition) -> None:
+    def _adopt(self, partition: Clusters) -> None:
         """Have another partition in place of the empty one."""
         self._readings.hold(partition)
         self._partition = partition

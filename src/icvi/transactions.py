@@ -1,39 +1,45 @@
 """All or nothing, and one call at a time: how a state survives interrupts and threads.
 
-Python runs signal handlers between any two instructions, and a handler may raise: Ctrl-C does.
-A call that changes several arrays must therefore be able to return to where it began. It notes
-what that takes *before* its first change, in one assignment, and forgets the note after its last,
-in another. Whatever is raised in between finds the note; a second interrupt during the way back
-leaves the note for the next call, which completes it before it does anything else.
+Python runs signal handlers between two instructions, and a handler may raise: Ctrl-C does. A call
+that changes several arrays must therefore be able to return to where it began. It notes what that
+takes *before* its first change, in one assignment, and drops the note after its last, in another.
+Whatever is raised in between finds the note; a second interrupt on the way back leaves the note
+to the next call, which completes it before it does anything else.
 
-The lock is taken by a ``with`` statement on the lock itself, never by a function around it:
-CPython runs no handler between acquiring a lock that is written in C and entering the block.
+CPython runs handlers, and lets other threads run, only when a function is entered, after a call
+of compiled code and when a loop starts over; never between plain loads, tests and stores. So a
+test of ``_busy`` with the assignment after it is atomic, and so are the last lines of a call that
+drop the note, reset the flag and return: an interrupt comes either before them, and everything is
+undone, or in the caller. A lock would need calls, and an interrupt after its release would be
+raised by a call whose changes stay.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from functools import wraps
-from threading import Lock
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Transactional")
 
+_OWN = ("_busy", "_undo")
+
 
 class Transactional:
-    """Base of states whose calls `changes` and `reads` guard.
+    """Base of states whose calls `changes` and `exclusive` guard.
 
-    A changing method assigns what `_restore` needs to ``self._undo`` before its first change.
+    A changing method assigns what `_restore` needs to ``_undo`` before its first change.
     """
 
-    _lock: Any
+    _busy: bool
     _undo: Any
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:
+    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
         self = super().__new__(cls)
-        self._lock, self._undo = Lock(), None
+        self._busy, self._undo = False, None
         return self
 
     def _restore(self, saved: Any) -> None:
@@ -46,10 +52,26 @@ class Transactional:
             self._undo = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key not in ("_lock", "_undo")}
+        if self._busy:
+            raise in_use(self)
+        self._roll_back()
+        return {key: value for key, value in vars(self).items() if key not in _OWN}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+    def __copy__(self) -> Self:
+        # Kernels keep addresses of arrays, so two objects must not share any.
+        return deepcopy(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return borrowed(self, lambda: self._duplicate(memo))
+
+    def _duplicate(self, memo: dict[int, Any]) -> Self:
+        memo[id(self)] = twin = type(self).__new__(type(self))
+        state = {key: value for key, value in vars(self).items() if key not in _OWN}
+        twin.__setstate__(deepcopy(state, memo))
+        return twin
 
 
 def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -57,42 +79,60 @@ def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
     @wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        lock = self._lock
-        if lock.locked():
+        if self._busy:
             raise in_use(self)
-        with lock:
+        self._busy = True
+        try:
             if self._undo is not None:
                 self._roll_back()
-            try:
-                result = method(self, *args, **kwargs)
-            except BaseException:
-                self._roll_back()
-                raise
-            self._undo = None
-            return result
+            result = method(self, *args, **kwargs)
+        except BaseException:
+            give_up(self)
+            raise
+        self._undo = None
+        self._busy = False
+        return result
 
     return call
 
 
-def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Have a method see a whole state: refuse it while another call is under way."""
+def give_up(state: Transactional) -> None:
+    """Undo what a call has changed, and let the next one in."""
+    try:
+        state._roll_back()
+    finally:
+        state._busy = False
+
+
+def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Refuse a method while another call is under way: it sees a whole state.
+
+    For methods that read, and for changes inside a call that can undo them.
+    """
 
     @wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        lock = self._lock
-        if lock.locked():
+        if self._busy:
             raise in_use(self)
-        with lock:
+        self._busy = True
+        try:
             if self._undo is not None:
                 self._roll_back()
             return method(self, *args, **kwargs)
+        finally:
+            self._busy = False
 
     return call
+
+
+def borrowed(state: Transactional, call: Callable[[], R]) -> R:
+    """The result of a call that looks at a state, during which others are refused."""
+    return exclusive(lambda _: call())(state)
 
 
 def in_use(state: object) -> RuntimeError:
     """The error for a caller that meets another one."""
     return RuntimeError(
-        f"this {type(state).__name__} is in use by another thread (or by the call that a signal "
-        "handler has interrupted); use one per thread and combine them, or a lock of your own"
+        f"this {type(state).__name__} is in use by another thread, or by the call that a signal "
+        "handler has interrupted; use one per thread and combine them, or a lock around the calls"
     )

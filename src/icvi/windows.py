@@ -14,9 +14,10 @@ from icvi.inputs import as_sample
 from icvi.sliding import Slide
 
 if TYPE_CHECKING:
-    from icvi.partition import Partition
+    from icvi.clusters import Clusters
 
 _SMALLEST = 64  # samples that there is room for at first
+_ARRAYS = ("_X", "_weights", "_serials", "_ticks", "_winners")
 
 
 class Gone(NamedTuple):
@@ -60,7 +61,7 @@ class Window:
 
     def enter(
         self,
-        p: Partition,
+        p: Clusters,
         x: Floats,
         label: Hashable,
         weight: float,
@@ -72,7 +73,9 @@ class Window:
         Tells the weight that it has entered with.
         """
         tick = self.clock.tick(time)
-        p.check_label(label)
+        if p.check_label(label) == 0:
+            # Arrays grow before anything changes in them, or not at all.
+            p.reserve(p.n_clusters + 1, x.size)
         self._make_way(p, tick)
         p.add(x, label, weight)
         # Not before: its cluster may have vanished to make way, and be another one now.
@@ -87,7 +90,7 @@ class Window:
             self._winners[at] = event
         return weight
 
-    def _make_way(self, p: Partition, tick: int) -> None:
+    def _make_way(self, p: Clusters, tick: int) -> None:
         """Have samples leave that are too old at this moment, before a new one comes."""
         span, timed = int(self.clock.span), self.clock.timed
         while self._start < self._stop:
@@ -106,7 +109,7 @@ class Window:
                 for column in worn:
                     self._refill(p, column)
 
-    def _refill(self, p: Partition, column: int) -> None:
+    def _refill(self, p: Clusters, column: int) -> None:
         """Sum a column again from the samples that are there."""
         X, weights, serials, _ = self.held(0, len(self))
         own = serials == p._labels.serials[column - 1] if column else serials > 0
@@ -143,32 +146,52 @@ class Window:
         self._stop += n
 
     def pop(self, n: int) -> None:
-        """Let go of the oldest samples."""
+        """Let go of the oldest samples; their places are not used again, so they can come back."""
         self._start += n
-        if self._start == self._stop:
-            self._start = self._stop = 0
 
     def _make_room(self, n: int, d: int) -> None:
         """Move the content to the front, of larger arrays where they are more than half full."""
         held, size = len(self), len(self._X)
         if 2 * (held + n) > size:
             size = max(_SMALLEST, 2 * (held + n))
-        X = np.empty((size, d))
-        if held:
-            X[:held] = self._X[self._start : self._stop]
-        self._X = X
-        for name in ("_weights", "_serials", "_ticks", "_winners"):
+        made = []
+        for name in _ARRAYS:
             old = getattr(self, name)
-            new = np.empty((size, *old.shape[1:]), dtype=old.dtype)
-            new[:held] = old[self._start : self._stop]
+            new = np.empty((size, d) if name == "_X" else (size, *old.shape[1:]), dtype=old.dtype)
+            if held:
+                new[:held] = old[self._start : self._stop]
+            made.append(new)
+        for name, new in zip(_ARRAYS, made):
             setattr(self, name, new)
         self._start, self._stop = 0, held
+
+    # -- undoing ---------------------------------------------------------------------------
+
+    def snapshot(self, in_place: bool = False) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on.
+
+        Samples that come are written behind those that are there, which stay; unless some are to
+        change ``in_place``: be relabelled, forgotten or scaled.
+        """
+        arrays = [getattr(self, name) for name in _ARRAYS]
+        copies = [array.copy() for array in arrays[1:]] if in_place else None
+        return self._start, self._stop, self.clock.snapshot(), arrays, copies
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`; twice is the same as once."""
+        self._start, self._stop, clock, arrays, copies = saved
+        self.clock.restore(clock)
+        self.gone = []
+        for name, array in zip(_ARRAYS, arrays):
+            setattr(self, name, array)
+        for array, copy in zip(arrays[1:], copies or ()):
+            array[:] = copy
 
     # -- what happens to clusters ----------------------------------------------------------
 
     def locate(
         self,
-        partition: Partition,
+        partition: Clusters,
         x: Any,
         label: Hashable,
         weight: float,

@@ -8,6 +8,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.change import change
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
+from icvi.kernels.undo_log import log_column
 from icvi.kernels.view import array, doubles
 
 
@@ -21,4 +22,10 @@ def change_one(meta, x, I, J, w):
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    if meta[L.LOGGED] >= 0:
+        log_column(A, Q, meta, np.int64(0))
+        if I > 0:
+            log_column(A, Q, meta, I)
+        if J > 0:
+            log_column(A, Q, meta, J)
     return change(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), I, J, w)

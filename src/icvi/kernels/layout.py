@@ -22,6 +22,8 @@ value of delta. ``meta`` holds the few integers that describe the three.
 
 from __future__ import annotations
 
+from typing import Any
+
 # meta: integers
 K = 0  #: number of clusters
 D = 1  #: number of features
@@ -47,7 +49,14 @@ Q_ROWS = 18  #: rows of every block of Q
 Q_WIDTH = 19  #: length of these rows, at least D
 REFILL = 20  #: 1 when samples are at hand to sum a column again
 LAST = 21  #: the cluster that changed last; distances to it are at hand
-META = 22
+# The log of one call that changes single samples: columns as they were before, to undo it.
+LOGGED = 22  #: how many columns are in the log; -1 while nothing is logged
+AT_LOG = 23
+LOG_ROOM = 24  #: how many columns fit
+UNDO_K = 25  #: K, LAST and STALE as they were before the first column was logged
+UNDO_LAST = 26
+UNDO_STALE = 27
+META = 28
 
 # A: the state
 N = 0
@@ -158,6 +167,11 @@ def sum_rows(d: int, scatter: bool) -> int:
 def triangle(d: int) -> int:
     """Entries in the lower triangle of a d x d matrix, diagonal included."""
     return d * (d + 1) // 2
+
+
+def log_width(meta: Any) -> int:
+    """Length of an entry of the log: the number of a column, its rows of A and its block of Q."""
+    return int(1 + meta[ROWS] + meta[Q_ROWS] * meta[Q_WIDTH])
 
 
 def columns_for(k: int) -> int:

@@ -8,6 +8,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.absorb import absorb
 from icvi.kernels.compiling import INTEGERS, SAMPLE, compiled
+from icvi.kernels.undo_log import log_column
 from icvi.kernels.view import array, doubles
 
 
@@ -23,5 +24,8 @@ def update(meta, x, J, w, limit):
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    if meta[L.LOGGED] >= 0:
+        log_column(A, Q, meta, np.int64(0))
+        log_column(A, Q, meta, J)
     absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True
