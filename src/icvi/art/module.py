@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, OWNER
 
+#: The arena of a module, a copy of the blocks in use, and one of the counters.
+Saved = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]
+
 
 class Module:
     """Weights of categories for complement coded samples with d features."""
@@ -56,6 +59,19 @@ class Module:
         """Make room where there is none: twice as many categories fit then."""
         if self.k == self.room:
             self.W = np.concatenate([self.W, np.zeros_like(self.W)])
+
+    def snapshot(self) -> Saved:
+        """What `restore` needs to undo all changes from now on."""
+        used = -(-self.k // LANES)
+        return self.W, self.W[:used].copy(), self.counters.copy()
+
+    def restore(self, saved: Saved) -> None:
+        """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
+        W, used, counters = saved
+        W[: len(used)] = used
+        W[len(used) :] = 0.0  # nothing was there
+        self.W = W  # growing replaces it
+        self.counters[:] = counters
 
 
 def run(step: Callable[[int], int], n: int, *modules: Module) -> None:

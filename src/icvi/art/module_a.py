@@ -79,6 +79,21 @@ class ModuleA:
         known = self.labels.known()
         return [known[owner - 1] for owner in self.module.owners]
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on."""
+        # Labels only ever join here: their number says which were there.
+        known = len(self.labels), self.labels._next
+        return self.module.snapshot(), self.seen, self.seen.copy(), known
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
+        module, seen, counts, (k, following) = saved
+        self.module.restore(module)
+        seen[:] = counts
+        self.seen = seen  # reserving replaces it
+        self.labels.forget_after(k)
+        self.labels._next = following
+
     def _reserve(self, k: int) -> None:
         if k >= self.seen.size:
             self.seen = np.concatenate([self.seen, np.zeros(k + 1, dtype=np.int64)])
