@@ -40,12 +40,12 @@ class Injector:
         self._last = {}  # per frame, the instruction before
         self._complete = False
 
-    def run(self, call):
+    def run(self, call, subject):
         """Run a call; whether it came to its end without having been interrupted."""
         tracing = sys.gettrace()
         sys.settrace(self._enter)
         try:
-            call()
+            call(subject)
         except Interrupt:
             pass
         finally:
@@ -140,12 +140,14 @@ def interrupt_everywhere(make, call, state):
     the number of moments.
     """
     before, after = state(make()), result(make, call, state)
-    for moment in itertools.count(1):
-        subject = make()
-        injector = Injector(moment)
-        if injector.run(lambda: call(subject)):
-            return moment - 1
-        check(injector, subject, call, state, before, after)
+    moment, complete = 0, False
+    while not complete:
+        moment += 1
+        subject, injector = make(), Injector(moment)
+        complete = injector.run(call, subject)
+        if not complete:
+            check(injector, subject, call, state, before, after)
+    return moment - 1
 
 
 def interrupt_twice(make, call, state, *, most=12):
@@ -162,7 +164,7 @@ def interrupt_twice(make, call, state, *, most=12):
         for second in itertools.count(1):
             subject = make()
             injector = Injector(first, second)
-            injector.run(lambda: call(subject))
+            injector.run(call, subject)
             check(injector, subject, call, state, before, after)
             number += injector.raised == 2
             if injector.raised < 2:

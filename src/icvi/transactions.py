@@ -15,11 +15,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Transactional")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Transactional:
@@ -28,10 +29,14 @@ class Transactional:
     A changing method assigns what `_restore` needs to ``self._undo`` before its first change.
     """
 
+    # No part of the state: not among its variables, copies and pickles.
+    __slots__ = ("_lock", "_undo")
+
     _lock: Any
     _undo: Any
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A state that nobody uses."""
         self = super().__new__(cls)
         self._lock, self._undo = Lock(), None
         return self
@@ -46,10 +51,32 @@ class Transactional:
             self._undo = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in vars(self).items() if key not in ("_lock", "_undo")}
+        return dict(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+
+
+class Shareable(Transactional):
+    """Base of states that many callers may read at the same time, with `shares`.
+
+    A changing method calls `_note` before its first change.
+    """
+
+    __slots__ = ("_version",)
+
+    _version: int
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A state that nobody uses."""
+        self = super().__new__(cls)
+        self._version = 0
+        return self
+
+    def _note(self, undo: Any) -> None:
+        """A change begins; ``undo`` is what `_restore` needs."""
+        self._version += 1
+        self._undo = undo
 
 
 def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -88,6 +115,35 @@ def reads(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P],
             return method(self, *args, **kwargs)
 
     return call
+
+
+def shares(method: F) -> F:
+    """Have a method see a whole state, and others at the same time; refuse it beside a change.
+
+    Readers take no lock, so nothing is left behind by one that is interrupted: they look whether a
+    change has begun meanwhile. What a method gives to a kernel must be safe to read even then.
+    """
+
+    @wraps(method)
+    def call(self: Shareable, /, *args: Any, **kwargs: Any) -> Any:
+        version = self._version  # before the look at the lock: a change takes it first
+        lock = self._lock
+        if lock.locked():
+            raise in_use(self)
+        if self._undo is not None:
+            with lock:
+                self._roll_back()
+        try:
+            result = method(self, *args, **kwargs)
+        except Exception:
+            if self._version != version:
+                raise in_use(self) from None
+            raise
+        if self._version != version:
+            raise in_use(self)
+        return result
+
+    return cast(F, call)  # it has overloads
 
 
 def in_use(state: object) -> RuntimeError:
