@@ -200,7 +200,7 @@ class Arenas:
         grows : bool, default False
             Whether the first thing to happen is that new arrays take the place of these.
         """
-        mark, m = self.mark(), self.meta
+        mark, m = Arenas.mark(self), self.meta
         m[L.LOGGED] = -1
         used = int(m[L.K]) + 1 if self.columns else 0
         which: Any = slice(0 if grows else used)

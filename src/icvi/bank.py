@@ -20,13 +20,14 @@ from icvi.moments import sorted_by_cluster
 from icvi.table import Table, label_column
 from icvi.trace import Trace
 from icvi.tracker import Tracker
+from icvi.transactions import Transactional, changes, exclusive, give_up, in_use
 
 _LARGE = 100  # samples of a key from which its compiled loop takes longer than what is around it
 _WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
 _TURNS = 4  # pieces of work per thread: enough to share it out, few enough to cost nothing
 
 
-class TrackerBank(Mapping[Hashable, Tracker]):
+class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     """Trackers of many streams, made when their key first appears and fed on several threads.
 
     A mapping from key to `Tracker`, in order of first appearance.
@@ -43,8 +44,8 @@ class TrackerBank(Mapping[Hashable, Tracker]):
 
     Notes
     -----
-    Like a tracker, a bank may be fed from one thread at a time. After an interrupt every stream
-    is whole, but some of the chunk's keys may have got their samples and others not.
+    Like a tracker, a bank is for one thread at a time, and a call that is refused or interrupted
+    leaves all of its streams as they were.
 
     Examples
     --------
@@ -98,14 +99,26 @@ class TrackerBank(Mapping[Hashable, Tracker]):
         x, label, weight, winners, time
             As in `Tracker.update`.
         """
-        if key not in self:
-            key = _key_codes([key], 1)[1][0]
-            tracker = self._new()
-            tracker.update(x, label, weight, winners=winners, time=time)
-            self._trackers[key] = tracker
-        else:
+        # Like `changes`, but nothing is left to do when the tracker has taken the sample: a new
+        # one is put down before, and is forgotten when that fails.
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            if key not in self:
+                key = _key_codes([key], 1)[1][0]
+                self._undo = self._trackers.copy(), []
+                self._trackers[key] = self._new()
             self[key].update(x, label, weight, winners=winners, time=time)
+        except BaseException:
+            give_up(self)
+            raise
+        self._undo = None
+        self._busy = False
 
+    @changes
     def update_many(
         self,
         keys: Any,
@@ -152,7 +165,8 @@ class TrackerBank(Mapping[Hashable, Tracker]):
             winners = _as_rows(winners, len(X))[order]
         if time is not None:
             time = as_times(time, len(X))[order]
-        jobs = []
+        jobs: list[_Job] = []
+        kept: list[tuple[Tracker, Any]] = []
         for key, start, stop in zip(distinct, bounds, bounds[1:]):
             part = slice(start, stop)
             tracker = self._trackers[key] if key in self._trackers else self._new()
@@ -161,9 +175,10 @@ class TrackerBank(Mapping[Hashable, Tracker]):
                 "time": None if time is None else time[part],
                 "every": every,
             }
-            jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], options))
+            jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], options, kept))
         for job in jobs:
             job.check()
+        self._undo = self._trackers.copy(), kept
         self._trackers |= {job.key: job.tracker for job in jobs}
         traces = self._run(jobs)
         return {key: traces[key] for key in distinct}
@@ -180,11 +195,20 @@ class TrackerBank(Mapping[Hashable, Tracker]):
             traces = dict(chain.from_iterable(pieces))
         return traces | {job.key: job.run() for job in jobs if len(job.X) < _LARGE}
 
+    @changes
     def drop(self, key: Hashable) -> Tracker:
         """Forget the stream of a key; its tracker is returned."""
         tracker = self[key]
+        self._undo = self._trackers.copy(), []
         del self._trackers[plain(key)]
         return tracker
+
+    def _restore(self, saved: Any) -> None:
+        trackers, kept = saved
+        for tracker, undo in kept:
+            tracker._return_to(undo)
+        self._trackers.clear()
+        self._trackers.update(trackers)
 
     # -- reading it ------------------------------------------------------------------------
 
@@ -210,6 +234,7 @@ class TrackerBank(Mapping[Hashable, Tracker]):
     def __len__(self) -> int:
         return len(self._trackers)
 
+    @exclusive
     def readings(self) -> Table:
         """The readings of all streams now: key, n_samples, n_clusters and one column per index."""
         values = [tracker.values for tracker in self._trackers.values()]
@@ -245,6 +270,7 @@ class _Job(NamedTuple):
     labels: NDArray[Any]
     weights: NDArray[np.float64]
     options: dict[str, Any]
+    kept: list[tuple[Tracker, Any]]  # trackers that have begun to change, and how to undo it
 
     def check(self) -> None:
         try:
@@ -253,7 +279,9 @@ class _Job(NamedTuple):
             raise type(error)(f"key {self.key!r}: {error}") from None
 
     def run(self) -> Trace:
-        return self.tracker.update_many(self.X, self.labels, self.weights, **self.options)
+        return self.tracker._update_many_keeping(
+            self.kept, self.X, self.labels, self.weights, **self.options
+        )
 
 
 def _pieces(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:

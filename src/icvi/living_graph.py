@@ -116,7 +116,6 @@ class LivingGraph(GraphReadings):
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), -weight))
 
-    @changes
     def remove_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
         """Take back samples in order and read the index after every one of them; all or none.
 
@@ -143,18 +142,19 @@ class LivingGraph(GraphReadings):
         ['a']
         """
         events = as_winners(winners)
-        self._undo = self._snapshot()
         return self._apply_many(events, labels, -as_weights(weights, len(events)))
 
+    @changes
     def _apply_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
         """Count events and take back those of negative weight (or -0), in order; all or none.
 
-        So a window slides in one pass. What is left to the caller is to undo it.
+        Costs a copy of the state, besides the events.
         """
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
         w = np.asarray(weights, dtype=np.float64)
         as_weights(np.abs(w), len(events))
+        self._undo = self._snapshot()
         out = np.empty(len(events))
         columns = self._columns(names, ~np.signbit(w), w != 0.0)
         done, reason = self._graph.apply_many(events, columns, w, out)

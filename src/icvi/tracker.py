@@ -218,8 +218,7 @@ class Tracker(Changing):
         Trace
             One row per reading.
         """
-        changes, labels = self._entering(X, labels, weights, time)
-        return self._feed(changes, labels, winners, every)
+        return self._enter_many([], X, labels, weights, winners, time, every)
 
     @changes
     def check_many(
@@ -291,6 +290,29 @@ class Tracker(Changing):
     def __repr__(self) -> str:
         return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
 
+    # -- as one of many --------------------------------------------------------------------
+
+    @changes
+    def _update_many_keeping(
+        self,
+        kept: list[tuple[Tracker, Any]],
+        X: Any,
+        labels: Any,
+        weights: Any,
+        *,
+        winners: Any,
+        time: Any,
+        every: int,
+    ) -> Trace:
+        """`update_many` that can be undone later: what `_return_to` needs goes to a list."""
+        return self._enter_many(kept, X, labels, weights, winners, time, every)
+
+    @changes
+    def _return_to(self, saved: Any) -> None:
+        """Undo a call that was complete, and all since."""
+        self._undo = saved
+        self._roll_back()
+
     # -- inside ----------------------------------------------------------------------------
 
     def _snapshot(self, partition: Any = None, in_place: bool = False) -> tuple[Any, ...]:
@@ -347,6 +369,25 @@ class Tracker(Changing):
 
             enter(self._prototypes, self._flow, self._partition, x, label, weight, winners, time)
 
+    def _enter_many(
+        self,
+        kept: list[tuple[Tracker, Any]],
+        X: Any,
+        labels: Any,
+        weights: Any,
+        winners: Any,
+        time: Any,
+        every: int,
+    ) -> Trace:
+        changes, labels = self._entering(X, labels, weights, time)
+        every = as_every(every)
+        if self._prototypes is None and winners is not None:
+            raise ValueError(NO_PROTOTYPES)
+        # Before prototypes are looked for: that may take bounds from these samples.
+        self._undo = self._snapshot(changes.snapshot())
+        kept.append((self, self._undo))
+        return self._feed(changes, labels, winners, every)
+
     def _entering(
         self, X: Any, labels: Any, weights: Any, time: Any
     ) -> tuple[Changes, NDArray[Any]]:
@@ -375,15 +416,10 @@ class Tracker(Changing):
         ks = np.empty(len(at), dtype=np.int64)
         events = None
         if self._prototypes is not None:
-            if self._undo is None:
-                # Before events: to check them may take bounds from these samples.
-                self._undo = self._snapshot(changes.snapshot())
             events = self._prototypes.events(changes, winners, new_winners)
             events.begin(rows >= 0)
         elif winners is not None or new_winners is not None:
             raise ValueError(NO_PROTOTYPES)
-        elif self._undo is None:
-            self._undo = self._snapshot(changes.snapshot())
         with changes, progress("icvi", len(entering)) as advance:
             for first in range(0, len(changes), _BLOCK):
                 part = slice(first, min(first + _BLOCK, len(changes)))

@@ -19,13 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from copy import deepcopy
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Transactional")
-
-_OWN = ("_busy", "_undo")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Transactional:
@@ -34,10 +33,14 @@ class Transactional:
     A changing method assigns what `_restore` needs to ``_undo`` before its first change.
     """
 
+    # No part of the state: not among its variables, copies and pickles.
+    __slots__ = ("_busy", "_undo")
+
     _busy: bool
     _undo: Any
 
-    def __new__(cls, *_: Any, **__: Any) -> Self:  # noqa: D102
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A state that is not in use."""
         self = super().__new__(cls)
         self._busy, self._undo = False, None
         return self
@@ -55,7 +58,7 @@ class Transactional:
         if self._busy:
             raise in_use(self)
         self._roll_back()
-        return {key: value for key, value in vars(self).items() if key not in _OWN}
+        return dict(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
@@ -69,9 +72,30 @@ class Transactional:
 
     def _duplicate(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = twin = type(self).__new__(type(self))
-        state = {key: value for key, value in vars(self).items() if key not in _OWN}
-        twin.__setstate__(deepcopy(state, memo))
+        twin.__setstate__(deepcopy(vars(self), memo))
         return twin
+
+
+class Shareable(Transactional):
+    """Base of states that many callers may read at the same time, with `shares`.
+
+    A changing method calls `_note` before its first change.
+    """
+
+    __slots__ = ("_version",)
+
+    _version: int
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A state that is not in use."""
+        self = super().__new__(cls)
+        self._version = 0
+        return self
+
+    def _note(self, undo: Any) -> None:
+        """A change begins; ``undo`` is what `_restore` needs."""
+        self._version += 1
+        self._undo = undo
 
 
 def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -123,6 +147,33 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
             self._busy = False
 
     return call
+
+
+def shares(method: F) -> F:
+    """Have a method see a whole state, and others at the same time; refuse it beside a change.
+
+    Readers set no flag, so nothing is left behind by one that is interrupted: they look whether a
+    change has begun meanwhile. What a method gives to a kernel must be safe to read even then.
+    """
+
+    @wraps(method)
+    def call(self: Shareable, /, *args: Any, **kwargs: Any) -> Any:
+        version = self._version
+        if self._busy:
+            raise in_use(self)
+        if self._undo is not None:
+            borrowed(self, lambda: None)
+        try:
+            result = method(self, *args, **kwargs)
+        except Exception:
+            if self._version != version:
+                raise in_use(self) from None
+            raise
+        if self._version != version:
+            raise in_use(self)
+        return result
+
+    return cast(F, call)  # it has overloads
 
 
 def borrowed(state: Transactional, call: Callable[[], R]) -> R:

@@ -75,6 +75,14 @@ class Classes:
             numbers = self._order[self.sorted.searchsorted(y)]
         return numbers
 
+    def snapshot(self, n: int) -> Any:
+        """What `restore` needs to undo learning labels."""
+        return vars(self).copy()  # each is replaced as a whole
+
+    def restore(self, saved: Any) -> None:
+        """Undo all changes since `snapshot`; twice is the same as once."""
+        vars(self).update(saved)
+
     # -- inside ----------------------------------------------------------------------------
 
     def _number(self, joined: NDArray[Any]) -> None:

@@ -1,12 +1,11 @@
-"""What the ART estimators share: checked samples, scaling, and nothing changed on refusal."""
+"""What the ART estimators share: checked samples, scaling, and calls that do all or nothing."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from copy import deepcopy
 from operator import attrgetter
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,17 +15,39 @@ from icvi.art.scaling import Scaling, check_first, check_out_of_bounds
 from icvi.art.scikit import BaseEstimator, check_is_fitted, validate_data
 from icvi.art.scikit import ClusterMixin as ClusterMixin
 from icvi.inputs import as_sample
+from icvi.transactions import Shareable, exclusive, shares
 
 _FLOAT = np.dtype(np.float64)
 
+#: What a fit adds to an estimator, or takes from it.
+_LEARNT = (
+    *("n_features_in_", "feature_names_in_", "n_iter_", "labels_", "winners_"),
+    *("_scaling", "_module", "_prototypes", "_clusters", "_seen", "_targets"),
+)
 
-class ArtEstimator(BaseEstimator):  # type: ignore[misc]
-    """Base of estimators whose samples are scaled to [0, 1] and learnt one after the other."""
+
+class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
+    """Base of estimators whose samples are scaled to [0, 1] and learnt one after the other.
+
+    A call that is refused or interrupted leaves an estimator as it was. Calls that learn have it
+    for themselves; those that only look may be many at the same time.
+    """
+
+    # Parameters that were found fine are no part of the state either.
+    __slots__ = ("_accepted",)
+
+    _accepted: Any
 
     alpha: float
     beta: float
     bounds: Any
     out_of_bounds: Any
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """An estimator that nobody uses."""
+        self = super().__new__(cls)
+        self._accepted = None
+        return self
 
     # -- what a kind of ART adds -----------------------------------------------------------
 
@@ -37,8 +58,17 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
         """Start with no categories at all."""
         raise NotImplementedError
 
+    def _snapshot(self, n: int) -> Any:
+        """What `_rewind` needs to undo learning up to n samples."""
+        raise NotImplementedError
+
+    def _rewind(self, saved: Any) -> None:
+        """Undo learning since `_snapshot`; twice is the same as once."""
+        raise NotImplementedError
+
     # -- keeping it ------------------------------------------------------------------------
 
+    @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the estimator to a file, for `icvi.load`; it comes back bit for bit.
 
@@ -49,14 +79,19 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
         save_art(self, path)
 
+    @shares
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy, because who asks for it reads it later, when it may have changed.
+        return deepcopy(self.__dict__)
+
     # -- samples ---------------------------------------------------------------------------
 
     def _begin(self, X: Any) -> NDArray[np.float64]:
         """All samples of a fit, checked; what was learnt before is forgotten."""
-        with self._untouched_on_refusal():
-            self._check_parameters()
-            samples = self._checked(X, reset=True)
-            self._start(samples)
+        self._note((self.__dict__.copy(), None))
+        self._check_parameters()
+        samples = self._checked(X, reset=True)
+        self._start(samples)
         return samples
 
     def _go_on(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
@@ -64,20 +99,19 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
         One sample, unlike a chunk, is not expected to name its features.
         """
-        if self._is_plain(X, named=named):
-            self._check_parameters()
+        self._check_parameters()
+        begins = "_scaling" not in self.__dict__
+        if begins:
+            self._note((self.__dict__.copy(), None))
+        if not self._is_plain(X, named=named):
+            X = self._checked(X, reset=begins)
+        if begins:
+            check_first(len(X), self.bounds)
+            self._start(X)
+        else:
             self._scaling.check(X, self.out_of_bounds)
-            return X  # type: ignore[no-any-return]
-        with self._untouched_on_refusal():
-            self._check_parameters()
-            begins = "_scaling" not in self.__dict__
-            samples = self._checked(X, reset=begins)
-            if begins:
-                check_first(len(samples), self.bounds)
-                self._start(samples)
-            else:
-                self._scaling.check(samples, self.out_of_bounds)
-        return samples
+            self._note((self.__dict__.copy(), self._snapshot(len(X))))
+        return X  # type: ignore[no-any-return]
 
     def _look(self, X: Any) -> NDArray[np.float64]:
         """Samples to evaluate, checked."""
@@ -96,8 +130,9 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
         return as_sample(x, None if scaling is None else scaling.d).reshape(1, -1)
 
     def _start(self, X: NDArray[np.float64]) -> None:
-        self._scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
-        self._forget(self._scaling)
+        scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
+        self._scaling = scaling  # type: ignore[misc]  # there is a __dict__ as well
+        self._forget(scaling)
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
@@ -120,7 +155,7 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         parameters = self._parameters(self)
-        if parameters != self.__dict__.get("_accepted"):
+        if parameters != self._accepted:
             self._check_vigilance()
             check_choice(self.alpha)
             check_learning(self.beta)
@@ -130,12 +165,15 @@ class ArtEstimator(BaseEstimator):  # type: ignore[misc]
     #: Those that are checked again when one has changed.
     _parameters: ClassVar[attrgetter[Any]]
 
-    @contextmanager
-    def _untouched_on_refusal(self) -> Iterator[None]:
-        before = self.__dict__.copy()
-        try:
-            yield
-        except Exception:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+    # -- the way back ----------------------------------------------------------------------
+
+    def _restore(self, saved: Any) -> None:
+        before, learnt = saved
+        # Parameters, and what callers have added, may have changed since.
+        for name in _LEARNT:
+            if name in before:
+                self.__dict__[name] = before[name]
+            else:
+                self.__dict__.pop(name, None)
+        if learnt is not None:
+            self._rewind(learnt)

@@ -12,9 +12,8 @@ from icvi.art.estimator import ArtEstimator, ClusterMixin
 from icvi.art.module import Module
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.kernels.fuzzy_art import learn_categories, rank_categories
-
-_NO_OWNERS = np.empty(0, dtype=np.int64)
+from icvi.kernels.fuzzy_art import learn_categories
+from icvi.transactions import changes, shares
 
 
 class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
@@ -102,6 +101,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self.bounds = bounds
         self.out_of_bounds = out_of_bounds
 
+    @changes
     def fit(self, X: Any, y: Any = None) -> FuzzyART:
         """Forget everything, then learn all samples in order.
 
@@ -120,6 +120,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
                 break
         return self
 
+    @changes
     def partial_fit(self, X: Any, y: Any = None) -> FuzzyART:
         """Learn more samples.
 
@@ -132,6 +133,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self.labels_ = self._learn(self._go_on(X))
         return self
 
+    @changes
     def update(self, x: Any) -> int:
         """Learn one sample; its category."""
         return int(self._learn(self._go_on(self._row(x), named=False))[0])
@@ -144,6 +146,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self, X: Any, *, return_second: Literal[True]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+    @shares
     def predict(
         self, X: Any, *, return_second: bool = False
     ) -> NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -160,22 +163,23 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             there is no other.
         """
         X = self._look(X)
-        winners = np.empty((len(X), 2), dtype=np.int64)
-        m, s = self._module, self._scaling
-        rank_categories(m.W, m.k, X, s.bounds, self.rho, self.alpha, _NO_OWNERS, winners)
+        winners = self._module.rank(X, self._scaling, self.rho, self.alpha)
         return (winners[:, 0], winners[:, 1]) if return_second else winners[:, 0]
 
     @property
+    @shares
     def weights_(self) -> NDArray[np.float64]:
         """(k, 2d) complement coded weights."""
         return self._module.weights
 
     @property
+    @shares
     def boxes_(self) -> NDArray[np.float64]:
         """(k, 2, d) corners of the categories, in units of the data."""
         return self._scaling.boxes(self._module.weights)
 
     @property
+    @shares
     def n_clusters_(self) -> int:
         """Number of categories."""
         return self._module.k
@@ -191,13 +195,19 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     def _forget(self, scaling: Scaling) -> None:
         self._module = Module(scaling.d)
 
+    def _snapshot(self, n: int) -> Any:
+        return self._module.snapshot(n)
+
+    def _rewind(self, saved: Any) -> None:
+        self._module.restore(saved)
+
     def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         m, s, n = self._module, self._scaling, len(X)
         labels = np.empty(n, dtype=np.int64)
         done = 0
         while done < n:  # it stops where the module is full
             done = learn_categories(
-                *(m.W, m.counters, X, s.bounds),
+                *(m.W, m.counters, m.note, X, s.bounds),
                 *(self.rho, self.alpha, self.beta, done, labels),
             )
             if done < n:

@@ -12,10 +12,8 @@ from icvi.art.module import Module, run
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.supervised import SupervisedArt
-from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.fuzzy_artmap import learn_map
-
-_NO_OWNERS = np.empty(0, dtype=np.int64)
+from icvi.transactions import changes, shares
 
 
 class FuzzyARTMAP(SupervisedArt):
@@ -134,6 +132,7 @@ class FuzzyARTMAP(SupervisedArt):
         self.bounds_y = bounds_y
         self.out_of_bounds = out_of_bounds
 
+    @changes
     def fit(self, X: Any, y: Any) -> FuzzyARTMAP:
         """Forget everything, then learn all samples in order.
 
@@ -153,6 +152,7 @@ class FuzzyARTMAP(SupervisedArt):
                 break
         return self
 
+    @changes
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> FuzzyARTMAP:
         """Learn more samples.
 
@@ -169,11 +169,13 @@ class FuzzyARTMAP(SupervisedArt):
         self._learn(*self._go_on_with_pairs(X, y, classes))
         return self
 
+    @changes
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
         pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None, named=False)
         return int(self._learn(*pairs)[0])
 
+    @shares
     def predict(self, X: Any) -> NDArray[Any]:
         """Targets of samples, nothing learnt.
 
@@ -188,6 +190,7 @@ class FuzzyARTMAP(SupervisedArt):
         winners = self.apply(X)
         return self._targets.answers[self._module.owners[winners]]
 
+    @shares
     def apply(self, X: Any) -> NDArray[np.int64]:
         """Categories of samples in module A, nothing learnt.
 
@@ -199,27 +202,28 @@ class FuzzyARTMAP(SupervisedArt):
             Samples.
         """
         X = self._look(X)
-        winners = np.empty((len(X), 2), dtype=np.int64)
-        m, s = self._module, self._scaling
-        rank_categories(m.W, m.k, X, s.bounds, self.rho, self.alpha, _NO_OWNERS, winners)
-        return winners[:, 0]
+        return self._module.rank(X, self._scaling, self.rho, self.alpha)[:, 0]
 
     @property
+    @shares
     def map_(self) -> NDArray[np.int64]:
         """(k,) place in ``classes_``, or category of module B, of each category."""
         return self._targets.places[self._module.owners]
 
     @property
+    @shares
     def weights_(self) -> NDArray[np.float64]:
         """(k, 2d) complement coded weights of module A."""
         return self._module.weights
 
     @property
+    @shares
     def boxes_(self) -> NDArray[np.float64]:
         """(k, 2, d) corners of the categories, in units of the data."""
         return self._scaling.boxes(self._module.weights)
 
     @property
+    @shares
     def n_categories_(self) -> int:
         """Number of categories of module A."""
         return self._module.k
@@ -237,6 +241,14 @@ class FuzzyARTMAP(SupervisedArt):
     def _forget(self, scaling: Scaling) -> None:
         self._module = Module(scaling.d)
 
+    def _snapshot(self, n: int) -> Any:
+        return self._module.snapshot(n), self._targets.snapshot(n)
+
+    def _rewind(self, saved: Any) -> None:
+        module, targets = saved
+        self._module.restore(module)
+        self._targets.restore(targets)
+
     @property
     def _changes(self) -> int:
         return self._module.changes + self._targets.changes
@@ -248,7 +260,7 @@ class FuzzyARTMAP(SupervisedArt):
         categories = np.empty(len(X), dtype=np.int64)
         run(
             lambda start: learn_map(
-                *(m.W, m.counters, X, targets, s.bounds),
+                *(m.W, m.counters, m.note, X, targets, s.bounds),
                 *(self.rho, self.alpha, self.beta, start, categories),
             ),
             len(X),

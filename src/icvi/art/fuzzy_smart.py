@@ -13,10 +13,8 @@ from icvi.art.module import Module, run
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.inputs import as_label_array
-from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.fuzzy_smart import learn_hierarchy
-
-_NO_OWNERS = np.empty(0, dtype=np.int64)
+from icvi.transactions import changes, shares
 
 
 class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
@@ -89,6 +87,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self.bounds = bounds
         self.out_of_bounds = out_of_bounds
 
+    @changes
     def fit(self, X: Any, y: Any = None) -> FuzzySMART:
         """Forget everything, then learn all samples in order.
 
@@ -101,6 +100,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self.labels_, self.winners_ = self._learn(self._begin(X))
         return self
 
+    @changes
     def partial_fit(self, X: Any, y: Any = None) -> FuzzySMART:
         """Learn more samples.
 
@@ -113,6 +113,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self.labels_, self.winners_ = self._learn(self._go_on(X))
         return self
 
+    @changes
     def update(self, x: Any) -> tuple[int, int, int | None]:
         """Learn one sample; its cluster, winner and runner-up."""
         labels, winners = self._learn(self._go_on(self._row(x), named=False))
@@ -127,6 +128,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self, X: Any, *, return_winners: Literal[True]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+    @shares
     def predict(
         self, X: Any, *, return_winners: bool = False
     ) -> NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -143,9 +145,10 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             the sample's cluster; -1 stands for no runner-up.
         """
         X = self._look(X)
-        labels = self._rank(self._clusters, X, self.rho_b, _NO_OWNERS)[:, 0].copy()
+        labels = self._clusters.rank(X, self._scaling, self.rho_b, self.alpha)[:, 0].copy()
         return (labels, self.winners(X, labels)) if return_winners else labels
 
+    @shares
     def winners(self, X: Any, labels: Any) -> NDArray[np.int64]:
         """Winners and runner-ups of labelled samples, nothing learnt.
 
@@ -167,34 +170,40 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"expected labels from 0 to {self.n_clusters_ - 1}, got {owners[unknown][0]}"
             )
-        return self._rank(self._prototypes, X, self.rho_a, owners)
+        return self._prototypes.rank(X, self._scaling, self.rho_a, self.alpha, owners)
 
     @property
+    @shares
     def prototypes_(self) -> NDArray[np.float64]:
         """(P, d) middles of the prototypes' boxes, in units of the data."""
         return self._scaling.centers(self._prototypes.weights)
 
     @property
+    @shares
     def cluster_of_prototype_(self) -> NDArray[np.int64]:
         """(P,) cluster of each prototype."""
         return self._prototypes.owners
 
     @property
+    @shares
     def weights_(self) -> NDArray[np.float64]:
         """(k, 2d) complement coded weights of the clusters."""
         return self._clusters.weights
 
     @property
+    @shares
     def prototype_weights_(self) -> NDArray[np.float64]:
         """(P, 2d) complement coded weights of the prototypes."""
         return self._prototypes.weights
 
     @property
+    @shares
     def n_clusters_(self) -> int:
         """Number of clusters k."""
         return self._clusters.k
 
     @property
+    @shares
     def n_prototypes_(self) -> int:
         """Number of prototypes P."""
         return self._prototypes.k
@@ -215,6 +224,15 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     def _forget(self, scaling: Scaling) -> None:
         self._prototypes, self._clusters = Module(scaling.d), Module(scaling.d)
         self._seen = np.zeros(0, dtype=np.int64)
+
+    def _snapshot(self, n: int) -> Any:
+        return self._prototypes.snapshot(n), self._clusters.snapshot(n), self._seen.copy()
+
+    def _rewind(self, saved: Any) -> None:
+        prototypes, clusters, seen = saved
+        self._prototypes.restore(prototypes)
+        self._clusters.restore(clusters)
+        self._seen[:] = seen
 
     def _learn(self, X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         labels = np.empty(len(X), dtype=np.int64)
@@ -237,15 +255,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         if self._seen.size < b.room:
             self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
         position: int = learn_hierarchy(
-            *(a.W, a.counters, b.W, b.counters, self._seen, X, s.bounds),
+            *(a.W, a.counters, a.note, b.W, b.counters, b.note, self._seen, X, s.bounds),
             *(self.rho_a, self.rho_b, self.alpha, self.beta, start, labels, winners),
         )
         return position
-
-    def _rank(
-        self, module: Module, X: NDArray[np.float64], rho: float, owners: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        winners = np.empty((len(X), 2), dtype=np.int64)
-        s = self._scaling
-        rank_categories(module.W, module.k, X, s.bounds, rho, self.alpha, owners, winners)
-        return winners

@@ -3,20 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.art.scaling import Scaling
+from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.minima import LANES
-from icvi.kernels.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, OWNER
+from icvi.kernels.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
+
+#: The arena of a module with copies of its used blocks and counters, or with None and a note.
+Saved = tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[Any]]
+
+_NO_NOTE = np.empty((0, 0))
+_NO_OWNERS = np.empty(0, dtype=np.int64)
 
 
 class Module:
     """Weights of categories for complement coded samples with d features."""
 
+    # What kernels put down for the way back is no part of the state, nor of copies and pickles.
+    __slots__ = ("__dict__", "note")
+
+    note: NDArray[np.float64]
+
+    def __new__(cls, *_: int) -> Self:
+        """A module of which nothing is put down."""
+        self = super().__new__(cls)
+        self.note = _NO_NOTE
+        return self
+
     def __init__(self, d: int) -> None:
         self.W = np.zeros((1, 2 * d + EXTRA_ROWS, LANES))
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self)
 
     @property
     def k(self) -> int:
@@ -56,6 +79,52 @@ class Module:
         """Make room where there is none: twice as many categories fit then."""
         if self.k == self.room:
             self.W = np.concatenate([self.W, np.zeros_like(self.W)])
+
+    def rank(
+        self,
+        X: NDArray[np.float64],
+        scaling: Scaling,
+        rho: float,
+        alpha: float,
+        owners: NDArray[np.int64] = _NO_OWNERS,
+    ) -> NDArray[np.int64]:
+        """(n, 2) winners and runner-ups, nothing learnt; with owners, the winner is theirs."""
+        # Another thread may change the module meanwhile, which the caller finds out later: what
+        # the kernel gets must belong together.
+        W, bounds = self.W, scaling.bounds
+        k = min(self.k, len(W) * LANES)
+        if not W.shape[1] - EXTRA_ROWS == 2 * X.shape[1] == bounds.size:
+            raise RuntimeError(f"expected {bounds.shape[1]} features, got {X.shape[1]}")
+        winners = np.empty((len(X), 2), dtype=np.int64)
+        rank_categories(W, k, X, bounds, rho, alpha, owners, winners)
+        return winners
+
+    def snapshot(self, n: int | None = None) -> Saved:
+        """What `restore` needs to undo all changes from now on, or learning up to n samples."""
+        k = int(self.counters[CATEGORIES])
+        W = self.W
+        if n is not None and 2 * n < k:
+            # A sample changes one category, so that a note of it is less than a copy of all.
+            self.note = np.zeros((n + 1, NOTED + W.shape[1]))
+            return W, None, self.note
+        self.note = _NO_NOTE
+        return W, W[: -(-k // LANES)].copy(), self.counters.copy()
+
+    def restore(self, saved: Saved) -> None:
+        """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
+        W, used, rest = saved
+        if used is not None:
+            W[: len(used)] = used
+            W[len(used) :] = 0.0  # nothing was there
+            self.counters[:] = rest
+        elif noted := int(rest[0, 0]):
+            assert noted < len(rest), "more samples were learnt than announced"
+            note = rest[noted:0:-1]  # the last change first
+            for j, column in zip(note[:, 0].astype(int), note[:, NOTED:]):
+                if j < len(W) * LANES:
+                    W[j // LANES, :, j % LANES] = column
+            self.counters[:] = note[-1, 1:NOTED]
+        self.W = W  # growing replaces it
 
 
 def run(step: Callable[[int], int], n: int, *modules: Module) -> None:

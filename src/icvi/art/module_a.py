@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from icvi.art.module import Module, run
 from icvi.art.scaling import Scaling
-from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.quantizer import learn_prototypes
 from icvi.labels import Labels, plain
 
@@ -50,15 +49,12 @@ class ModuleA:
         self, X: NDArray[np.float64], labels: NDArray[Any] | None, rho: float, alpha: float
     ) -> NDArray[np.int64]:
         """(n, 2) winners and runner-ups, nothing learnt; with labels, the cluster's own winner."""
-        owners = np.empty(0, dtype=np.int64)
-        if labels is not None:
-            owners, new = self.labels.encode(labels)
-            if new:
-                raise ValueError(f"no prototypes are known for label {new[0]!r}")
-        winners = np.empty((len(X), 2), dtype=np.int64)
-        s = self.scaling
-        rank_categories(self.module.W, self.module.k, X, s.bounds, rho, alpha, owners, winners)
-        return winners
+        if labels is None:
+            return self.module.rank(X, self.scaling, rho, alpha)
+        owners, new = self.labels.encode(labels)
+        if new:
+            raise ValueError(f"no prototypes are known for label {new[0]!r}")
+        return self.module.rank(X, self.scaling, rho, alpha, owners)
 
     def merge(self, into: Hashable, source: Hashable) -> None:
         """Give the prototypes of one cluster to another; a new one may have its label later."""
@@ -79,6 +75,21 @@ class ModuleA:
         known = self.labels.known()
         return [known[owner - 1] for owner in self.module.owners]
 
+    def snapshot(self, n: int | None = None) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on, or learning up to n samples."""
+        # Labels only ever join here: their number says which were there.
+        known = len(self.labels), self.labels._next
+        return self.module.snapshot(n), self.seen, self.seen.copy(), known
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
+        module, seen, counts, (k, following) = saved
+        self.module.restore(module)
+        seen[:] = counts
+        self.seen = seen  # reserving replaces it
+        self.labels.forget_after(k)
+        self.labels._next = following
+
     def _reserve(self, k: int) -> None:
         if k >= self.seen.size:
             self.seen = np.concatenate([self.seen, np.zeros(k + 1, dtype=np.int64)])
@@ -95,7 +106,7 @@ class ModuleA:
         winners = np.empty((len(X), 2), dtype=np.int64)
         run(
             lambda start: learn_prototypes(
-                *(module.W, module.counters, seen, X, clusters, s.bounds),
+                *(module.W, module.counters, module.note, seen, X, clusters, s.bounds),
                 *(rho, alpha, beta, start, winners),
             ),
             len(X),

@@ -68,12 +68,20 @@ class ModuleB:
         categories = np.empty(len(y), dtype=np.int64)
         run(
             lambda start: learn_categories(
-                *(m.W, m.counters, y, s.bounds, rho, alpha, beta, start, categories)
+                *(m.W, m.counters, m.note, y, s.bounds, rho, alpha, beta, start, categories)
             ),
             len(y),
             m,
         )
         return categories
+
+    def snapshot(self, n: int) -> Any:
+        """What `restore` needs to undo learning up to n targets."""
+        return self.module.snapshot(n)
+
+    def restore(self, saved: Any) -> None:
+        """Undo all changes since `snapshot`; twice is the same as once."""
+        self.module.restore(saved)
 
 
 def _is_plain(y: Any) -> bool:

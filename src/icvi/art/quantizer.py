@@ -14,6 +14,7 @@ from icvi.art.module_a import ModuleA
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.inputs import as_label_array
+from icvi.transactions import changes, shares
 
 
 class Quantizer(ArtEstimator):
@@ -70,6 +71,7 @@ class Quantizer(ArtEstimator):
         self.bounds = bounds
         self.out_of_bounds = out_of_bounds
 
+    @changes
     def fit(self, X: Any, y: Any) -> Quantizer:
         """Forget everything, then learn all samples in order.
 
@@ -80,11 +82,11 @@ class Quantizer(ArtEstimator):
         y : sequence of length n
             Label of the cluster of each sample, any hashable.
         """
-        with self._untouched_on_refusal():
-            X = self._begin(X)
-            self.winners_ = self._learn(X, y)
+        X = self._begin(X)
+        self.winners_ = self._learn(X, y)
         return self
 
+    @changes
     def partial_fit(self, X: Any, y: Any) -> Quantizer:
         """Learn more samples.
 
@@ -95,16 +97,15 @@ class Quantizer(ArtEstimator):
         y : sequence of length n
             Label of the cluster of each sample.
         """
-        with self._untouched_on_refusal():
-            X = self._go_on(X)
-            self.winners_ = self._learn(X, y)
+        X = self._go_on(X)
+        self.winners_ = self._learn(X, y)
         return self
 
+    @changes
     def update(self, x: Any, label: Hashable) -> tuple[int, int | None]:
         """Learn one sample of a cluster; its winner and runner-up (None while there is none)."""
-        with self._untouched_on_refusal():
-            X = self._go_on(self._row(x), named=False)
-            winner, runner_up = self._module.learn_one(X, label, self.rho, self.alpha, self.beta)
+        X = self._go_on(self._row(x), named=False)
+        winner, runner_up = self._module.learn_one(X, label, self.rho, self.alpha, self.beta)
         return winner, None if runner_up < 0 else runner_up
 
     @overload
@@ -115,6 +116,7 @@ class Quantizer(ArtEstimator):
         self, X: Any, *, return_second: Literal[True]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
 
+    @shares
     def predict(
         self, X: Any, *, return_second: bool = False
     ) -> NDArray[np.int64] | tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -133,6 +135,7 @@ class Quantizer(ArtEstimator):
         winners = self._module.rank(X, None, self.rho, self.alpha)
         return (winners[:, 0], winners[:, 1]) if return_second else winners[:, 0]
 
+    @shares
     def winners(self, X: Any, labels: Any) -> NDArray[np.int64]:
         """Winners and runner-ups of labelled samples, nothing learnt.
 
@@ -153,21 +156,25 @@ class Quantizer(ArtEstimator):
         return self._module.rank(X, as_label_array(labels, len(X)), self.rho, self.alpha)
 
     @property
+    @shares
     def prototypes_(self) -> NDArray[np.float64]:
         """(P, d) middles of the prototypes' boxes, in units of the data."""
         return self._scaling.centers(self._module.module.weights)
 
     @property
+    @shares
     def cluster_of_prototype_(self) -> list[Hashable]:
         """Label of the cluster of each prototype."""
         return self._module.owners
 
     @property
+    @shares
     def prototype_weights_(self) -> NDArray[np.float64]:
         """(P, 2d) complement coded weights."""
         return self._module.module.weights
 
     @property
+    @shares
     def n_prototypes_(self) -> int:
         """Number of prototypes P."""
         return self._module.module.k
@@ -186,6 +193,12 @@ class Quantizer(ArtEstimator):
 
     def _forget(self, scaling: Scaling) -> None:
         self._module = ModuleA(scaling)
+
+    def _snapshot(self, n: int) -> Any:
+        return self._module.snapshot(n)
+
+    def _rewind(self, saved: Any) -> None:
+        self._module.restore(saved)
 
     def _learn(self, X: NDArray[np.float64], y: Any) -> NDArray[np.int64]:
         if y is None:

@@ -13,6 +13,7 @@ from icvi.art.module_b import ModuleB
 from icvi.art.scaling import check_first
 from icvi.art.scikit import ClassifierTags, RegressorTags
 from icvi.art.targets import Targets
+from icvi.transactions import shares
 
 
 class SupervisedArt(ArtEstimator):
@@ -45,6 +46,7 @@ class SupervisedArt(ArtEstimator):
         return float(measure(y, self.predict(X), sample_weight=sample_weight))
 
     @property
+    @shares
     def classes_(self) -> NDArray[Any]:
         """Labels of the classes, sorted."""
         if isinstance(self._targets, Classes):
@@ -52,6 +54,7 @@ class SupervisedArt(ArtEstimator):
         raise AttributeError("there are no classes where rho_b is a number")
 
     @property
+    @shares
     def weights_b_(self) -> NDArray[np.float64]:
         """Complement coded weights of module B."""
         if isinstance(self._targets, ModuleB):
@@ -72,9 +75,8 @@ class SupervisedArt(ArtEstimator):
 
     def _begin_pairs(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """All samples and targets of a fit, checked; what was learnt before is forgotten."""
-        with self._untouched_on_refusal():
-            X = self._begin(X)
-            return X, self._first_targets(y, len(X), None)
+        X = self._begin(X)
+        return X, self._first_targets(y, len(X), None)
 
     def _go_on_with_pairs(
         self, X: Any, y: Any, classes: Any, *, named: bool = True
@@ -83,11 +85,10 @@ class SupervisedArt(ArtEstimator):
         if "_targets" in self.__dict__:
             X = self._go_on(X, named=named)
             return X, self._more_targets(y, len(X), classes)
-        with self._untouched_on_refusal():
-            X = self._go_on(X)
-            if self.rho_b is not None:
-                check_first(len(X), self.bounds_y, "bounds_y")
-            return X, self._first_targets(y, len(X), classes)
+        X = self._go_on(X)
+        if self.rho_b is not None:
+            check_first(len(X), self.bounds_y, "bounds_y")
+        return X, self._first_targets(y, len(X), classes)
 
     def _first_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
         if self.rho_b is None:

@@ -39,6 +39,12 @@ class Targets(Protocol):
     ) -> NDArray[np.int64]:
         """Learn targets, checked before; their numbers."""
 
+    def snapshot(self, n: int) -> Any:
+        """What `restore` needs to undo learning up to n targets."""
+
+    def restore(self, saved: Any) -> None:
+        """Undo all changes since `snapshot`; twice is the same as once."""
+
 
 def check_given(y: Any) -> None:
     """Refuse to learn samples without targets."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import (
     CATEGORIES,
@@ -24,8 +24,8 @@ _WHOLE = types.int64
 _FROZEN = types.Array(types.float64, 3, "C", readonly=True)
 
 
-@compiled(_WHOLE(CUBE, INTEGERS, SAMPLES, SAMPLES, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
-def learn_categories(W, counters, X, bounds, rho, alpha, beta, start, labels):
+@compiled(_WHOLE(CUBE, INTEGERS, MATRIX, SAMPLES, SAMPLES, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
+def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labels):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
@@ -33,9 +33,9 @@ def learn_categories(W, counters, X, bounds, rho, alpha, beta, start, labels):
         code(X, i, bounds, I)
         j = resonant(W, I, counters[CATEGORIES], needed(I, d, rho), alpha)
         if j >= 0:
-            learn(W, I, j, beta, counters)
+            learn(W, I, j, beta, counters, note)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
-            j = found(W, I, -1.0, counters)
+            j = found(W, I, -1.0, counters, note)
         else:
             return i
         labels[i] = j

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, SAMPLES, compiled, kernel
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, SAMPLES, compiled, kernel
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import (
     CATEGORIES,
@@ -50,11 +50,11 @@ def tracked(W, I, k, need, alpha, target):
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
+        *(CUBE, INTEGERS, MATRIX, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, INTEGERS),
     )
 )
-def learn_map(W, counters, X, targets, bounds, rho, alpha, beta, start, categories):
+def learn_map(W, counters, note, X, targets, bounds, rho, alpha, beta, start, categories):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
@@ -62,9 +62,9 @@ def learn_map(W, counters, X, targets, bounds, rho, alpha, beta, start, categori
         code(X, i, bounds, I)
         j = tracked(W, I, counters[CATEGORIES], needed(I, d, rho), alpha, targets[i])
         if j >= 0:
-            learn(W, I, j, beta, counters)
+            learn(W, I, j, beta, counters, note)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
-            j = found(W, I, targets[i], counters)
+            j = found(W, I, targets[i], counters, note)
         else:
             return i
         categories[i] = j

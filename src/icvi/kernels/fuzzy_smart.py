@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
 from icvi.kernels.quantizer import has_room, quantize
 from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, resonant
 
@@ -15,15 +15,17 @@ _WHOLE = types.int64
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, CUBE, INTEGERS, INTEGERS, SAMPLES, SAMPLES),
+        *(CUBE, INTEGERS, MATRIX, CUBE, INTEGERS, MATRIX, INTEGERS, SAMPLES, SAMPLES),
         *(_REAL, _REAL, _REAL, _REAL, _WHOLE, INTEGERS, PAIRS),
     )
 )
 def learn_hierarchy(
     A,
     counters_A,
+    note_A,
     B,
     counters_B,
+    note_B,
     seen,
     X,
     bounds,
@@ -44,9 +46,10 @@ def learn_hierarchy(
         code(X, i, bounds, I)
         j = resonant(B, I, counters_B[CATEGORIES], needed(I, d, rho_B), alpha)
         if j >= 0:
-            learn(B, I, j, beta, counters_B)
+            learn(B, I, j, beta, counters_B, note_B)
         else:
-            j = found(B, I, -1.0, counters_B)
-        quantize(A, counters_A, seen, I, j, needed(I, d, rho_A), alpha, beta, winners, i)
+            j = found(B, I, -1.0, counters_B, note_B)
+        need = needed(I, d, rho_A)
+        quantize(A, counters_A, note_A, seen, I, j, need, alpha, beta, winners, i)
         labels[i] = j
     return n

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import CUBE, INTEGERS, PAIRS, SAMPLES, compiled, kernel
+from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, ranked
 
@@ -20,7 +20,7 @@ def has_room(W, counters):
 
 
 @kernel
-def quantize(W, counters, seen, I, cluster, need, alpha, beta, winners, i):
+def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i):
     """Learn a sample as one of a cluster; note winner and runner-up in row i.
 
     The first two samples of every cluster found a prototype each, so that every cluster has
@@ -30,20 +30,22 @@ def quantize(W, counters, seen, I, cluster, need, alpha, beta, winners, i):
     winner, resonates, first, second = ranked(W, I, k, need, alpha, cluster)
     seen[cluster] += 1
     if resonates and seen[cluster] > 2:
-        learn(W, I, winner, beta, counters)
+        learn(W, I, winner, beta, counters, note)
     else:
-        winner = found(W, I, cluster, counters)
+        winner = found(W, I, cluster, counters, note)
     winners[i, 0] = winner
     winners[i, 1] = second if winner == first else first
 
 
 @compiled(
     _WHOLE(
-        *(CUBE, INTEGERS, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
+        *(CUBE, INTEGERS, MATRIX, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, PAIRS),
     )
 )
-def learn_prototypes(W, counters, seen, X, clusters, bounds, rho, alpha, beta, start, winners):
+def learn_prototypes(
+    W, counters, note, seen, X, clusters, bounds, rho, alpha, beta, start, winners
+):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
     n, d = X.shape
     I = np.empty(coded_size(d))
@@ -51,5 +53,6 @@ def learn_prototypes(W, counters, seen, X, clusters, bounds, rho, alpha, beta, s
         if not has_room(W, counters):
             return i
         code(X, i, bounds, I)
-        quantize(W, counters, seen, I, clusters[i], needed(I, d, rho), alpha, beta, winners, i)
+        need = needed(I, d, rho)
+        quantize(W, counters, note, seen, I, clusters[i], need, alpha, beta, winners, i)
     return n

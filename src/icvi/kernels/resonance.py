@@ -20,6 +20,9 @@ EXTRA_ROWS = 2
 CATEGORIES, CHANGES = 0, 1
 COUNTERS = 2
 
+#: Columns of a note in front of a category's own: its number, and the counters.
+NOTED = 1 + COUNTERS
+
 #: Features between two looks at whether a match can still succeed.
 GROUP = 8
 
@@ -147,8 +150,26 @@ def ranked(W, I, k, need, alpha, owner):
 
 
 @kernel
-def learn(W, I, j, beta, counters):
+def put_down(W, j, counters, note):
+    """Note category j as it is before a change, for the way back; row 0 counts the others.
+
+    A note without rows is none.
+    """
+    if note.shape[0] > 0:
+        row = int(note[0, 0]) + 1
+        note[0, 0] = row
+        if row < note.shape[0]:
+            note[row, 0] = j
+            for c in range(COUNTERS):
+                note[row, 1 + c] = counters[c]
+            for t in range(W.shape[1]):
+                note[row, NOTED + t] = W[j // LANES, t, j % LANES]
+
+
+@kernel
+def learn(W, I, j, beta, counters, note):
     """Move category j towards min(I, w)."""
+    put_down(W, j, counters, note)
     rows = W.shape[1] - EXTRA_ROWS
     block, lane = j // LANES, j % LANES
     norm, changed = 0.0, False
@@ -164,10 +185,11 @@ def learn(W, I, j, beta, counters):
 
 
 @kernel
-def found(W, I, owner, counters):
+def found(W, I, owner, counters, note):
     """Make the sample a category of an owner; its number."""
     rows = W.shape[1] - EXTRA_ROWS
     j = counters[CATEGORIES]
+    put_down(W, j, counters, note)
     block, lane = j // LANES, j % LANES
     norm = 0.0
     for t in range(rows):
