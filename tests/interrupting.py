@@ -16,6 +16,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
 import icvi
 from icvi import transactions
 
@@ -23,6 +25,7 @@ from icvi import transactions
 PLACES = (str(Path(icvi.__file__).parent),)
 #: Instructions after which CPython looks for signals. The first one of a function is no event.
 LOOKS = ("CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+PLAIN_CALLS = ("CALL", "CALL_KW", "PRECALL")
 
 
 class Interrupt(KeyboardInterrupt):
@@ -59,6 +62,9 @@ class Injector:
             return None
         self._watch(frame)
         self._last[frame] = None
+        if self._last.get(frame.f_back) in PLAIN_CALLS:
+            # Functions of Python's own run in the same loop: nothing is looked at on return.
+            self._last[frame.f_back] = ""
         return self._step
 
     def _watch(self, frame):
@@ -133,21 +139,25 @@ def commit_of(code):
     return stores[-1] if stores else None
 
 
-def interrupt_everywhere(make, call, state):
+def interrupt_everywhere(make, call, state, *, most=None):
     """Interrupt ``call(make())`` at every moment; the state is the one before, and it still works.
 
-    ``state`` gives something that compares equal for states that are the same to the bit. Returns
-    the number of moments.
+    ``state`` gives something that compares equal for states that are the same to the bit. With
+    ``most`` only so many moments are tried, evenly spread, the first and the last among them.
+    Returns the number of moments.
     """
     before, after = state(make()), result(make, call, state)
-    moment, complete = 0, False
-    while not complete:
-        moment += 1
+    counting = Injector(-1)
+    assert counting.run(call, make())
+    moments = -1 - counting.left
+    tried = range(1, moments + 1)
+    if most is not None and moments > most:
+        tried = np.unique(np.linspace(1, moments, most).round().astype(int)).tolist()
+    for moment in tried:
         subject, injector = make(), Injector(moment)
-        complete = injector.run(call, subject)
-        if not complete:
-            check(injector, subject, call, state, before, after)
-    return moment - 1
+        assert not injector.run(call, subject), f"moment {moment} of {moments} did not come"
+        check(injector, subject, call, state, before, after)
+    return moments
 
 
 def interrupt_twice(make, call, state, *, most=12):
@@ -157,7 +167,7 @@ def interrupt_twice(make, call, state, *, most=12):
     the second every moment that follows. ``state`` must be a call that completes the way back.
     """
     before, after = state(make()), result(make, call, state)
-    moments = interrupt_everywhere(make, call, state)
+    moments = interrupt_everywhere(make, call, state, most=most)
     firsts = {max(1, moments - i * moments // most) for i in range(most)}
     number = 0
     for first in sorted(firsts):

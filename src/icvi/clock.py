@@ -59,14 +59,6 @@ class Clock:
         """It is that late now."""
         self.now, self.started = int(tick), True
 
-    def snapshot(self) -> tuple[int, bool]:
-        """What `restore` needs to set it back."""
-        return self.now, self.started
-
-    def restore(self, saved: tuple[int, bool]) -> None:
-        """Set it back."""
-        self.now, self.started = saved
-
 
 def _as_span(span: Any, name: str) -> float:
     if isinstance(span, (timedelta, np.timedelta64)):

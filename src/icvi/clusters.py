@@ -7,6 +7,7 @@ when it is refused or interrupted, with `mark` or `snapshot` before it and `rest
 from __future__ import annotations
 
 from collections.abc import Hashable
+from itertools import starmap
 from typing import Any
 
 import numpy as np
@@ -100,6 +101,26 @@ class Clusters(Arenas):
 
     def add(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Add one sample to the cluster with this label."""
+        if self.add_known(x, label, weight):
+            return
+        x, weight = as_sample(x, self.n_features), as_weight(weight)
+        column = self._labels.find(label)
+        creates = column != NOISE and weight > 0.0
+        self.reserve(column if creates else 0, x.size)
+        if creates:
+            kernel("update")(self.meta, x, column, weight, LARGEST)
+            if column > len(self._labels):
+                self._labels.remember([plain(label)])
+        elif column == NOISE:
+            self._noise += weight
+
+    def add_known(self, x: Any, label: Hashable, weight: float) -> bool:
+        """Add one sample to a cluster that is there; False, and nothing done, if it is not.
+
+        The kernel is called by an unpacking, not by a call of Python's, and comes last: after it
+        no interrupt is raised before the caller's next call; see `icvi.transactions`. So who does
+        nothing else needs neither mark nor snapshot.
+        """
         if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
             x = as_sample(x, self.n_features)
         elif not x.flags.c_contiguous:
@@ -109,14 +130,14 @@ class Clusters(Arenas):
         try:
             column = self._known[label]
         except (KeyError, TypeError):
-            column = self._labels.find(label)
-            if column == NOISE or column > len(self._labels):
-                self._add_to_none_or_new(x, label, column, weight)
-                return
+            return False
         if weight == 0.0:
-            as_sample(x, self.n_features)
-        elif not kernel("update")(self.meta, x, column, weight, LARGEST):
+            return False
+        update = kernel("update")
+        [fine] = starmap(update, [(self.meta, x, column, weight, LARGEST)])
+        if not fine:
             as_sample(x)  # says what is wrong
+        return True
 
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Take back one sample that was added with this label."""
@@ -145,17 +166,6 @@ class Clusters(Arenas):
     def counts_for(self, label: Hashable, weight: float) -> bool:
         """Whether a sample with this label and weight joins a cluster."""
         return self._labels.find(label) != NOISE and weight > 0.0
-
-    def _add_to_none_or_new(self, x: Any, label: Hashable, column: int, weight: float) -> None:
-        """Count a sample as noise, or found a cluster with it."""
-        as_sample(x, self.n_features)
-        founds = column != NOISE and weight > 0.0
-        self.reserve(column if founds else 0, x.size)
-        if founds:
-            kernel("update")(self.meta, x, column, weight, LARGEST)
-            self._labels.remember([plain(label)])
-        elif column == NOISE:
-            self._noise += weight
 
     def move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
         """Take a sample out of a cluster; it enters the one in ``new``, if any."""
@@ -268,6 +278,7 @@ class Clusters(Arenas):
 
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        self.need_snapshot()
         if not 0.0 < factor <= 1.0:
             raise ValueError(f"expected a factor above 0, and 1 at most, got {factor}")
         if self.n_clusters:
@@ -277,6 +288,7 @@ class Clusters(Arenas):
 
     def write_anew(self, least: float) -> None:
         """Keep weights as they are worth now; clusters that are worth less than that are gone."""
+        self.need_snapshot()
         for column in self.faded(least, self.factor):
             self.take_out(column)
             self._drop(column)
@@ -334,7 +346,16 @@ class Clusters(Arenas):
 
     def mark(self) -> Mark:
         """What `restore` needs to undo changes of single samples."""
-        return *super().mark(), self._noise, len(self._labels), self._labels._next
+        labels = self._labels
+        self.meta[L.LOGGED] = 0
+        return (
+            *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
+            *(self._noise, len(labels.columns), labels._next),
+        )
+
+    def unmark(self) -> None:
+        """Log no more."""
+        self.meta[L.LOGGED] = -1
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
         """What `restore` needs to undo all changes from now on; see `Arenas.snapshot`."""

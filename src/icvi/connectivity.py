@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -130,7 +130,8 @@ class Connectivity(LivingGraph):
         weight : float, default 1.0
             Weight 2 is the same as two such samples; 0 counts nothing.
         """
-        self._update(*as_event(winner, runner_up), label, weight)
+        p, q = as_event(winner, runner_up)
+        self._update(p, q, label, weight)
 
     def _update(self, p: int, q: int, label: Hashable, weight: float) -> None:
         """Count one event; the kernel that does comes last, see `one_event`."""
@@ -143,6 +144,23 @@ class Connectivity(LivingGraph):
         reason = self._graph.count(p, q, column, weight)
         if reason:
             raise ValueError(self._refusal(reason, p, q, plain(label), weight))
+
+    def _exchange(self, gone: Sequence[Any], new: tuple[Any, Hashable, float] | None) -> None:
+        """Take back events that are there, and count one that was checked, if any.
+
+        The kernel that does both comes last, as in `_update`.
+        """
+        events = [sample.event for sample in gone]
+        weights = [-sample.weight for sample in gone]
+        columns = [self._graph.owner(winner) for winner, _ in events]
+        if new is not None:
+            event, label, weight = new
+            events.append(event)
+            weights.append(weight)
+            columns.append(self._new_column(label, weight))
+        self._graph.apply_last(
+            np.array(events), np.array(columns, dtype=np.int64), np.array(weights)
+        )
 
     def _new_column(self, label: Hashable, weight: float) -> int:
         """Column of a label that may be new; with some weight it is remembered."""

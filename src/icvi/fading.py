@@ -49,12 +49,11 @@ class Fading:
     def snapshot(self, in_place: bool = False) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
         del in_place
-        return self.origin, self._threshold, self.clock.snapshot()
+        return self.origin, self._threshold, self.clock.now, self.clock.started
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Undo all changes since `snapshot`."""
-        self.origin, self._threshold, clock = saved
-        self.clock.restore(clock)
+        self.origin, self._threshold, self.clock.now, self.clock.started = saved
         if self.log is not None:
             self.log.clear()
 

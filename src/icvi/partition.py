@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Chunk
 from icvi.clusters import Clusters
-from icvi.transactions import Transactional, borrowed, changes, exclusive
+from icvi.transactions import Transactional, borrowed, changes, exclusive, give_up, in_use
 
 
 class Partition(Transactional):
@@ -122,7 +122,6 @@ class Partition(Transactional):
 
     # -- one sample ------------------------------------------------------------------------
 
-    @changes
     def add(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
         """Add one sample to the cluster with this label.
 
@@ -135,8 +134,23 @@ class Partition(Transactional):
         weight : float, default 1.0
             Weight 2 is the same as adding the sample twice; 0 adds nothing.
         """
-        self._undo = self._clusters.mark()
-        self._clusters.add(x, label, weight)
+        # Like `changes`, without its call in between; see `Tracker.update`.
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            clusters = self._clusters
+            clusters.unmark()
+            if not clusters.add_known(x, label, weight):
+                self._undo = clusters.mark()
+                clusters.add(x, label, weight)
+        except BaseException:
+            give_up(self)
+            raise
+        self._undo = None
+        self._busy = False
 
     @changes
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:

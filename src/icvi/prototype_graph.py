@@ -231,6 +231,21 @@ class PrototypeGraph:
             done, reason = kernel("apply_graph_many")(self.meta, events, columns, w, done, out)
         return done, reason
 
+    def apply_last(
+        self, events: NDArray[np.int64], columns: NDArray[np.int64], w: NDArray[np.float64]
+    ) -> None:
+        """`apply_many` of events that are fine, of which only the last may be counted.
+
+        What is taken back needs no room, so that one call of the kernel makes all; as in `count`,
+        no interrupt is raised after it.
+        """
+        winners = events[:, 0]
+        self.reserve(int(winners.min()), int(winners.max()), int(columns.max()))
+        out, apply = np.empty(len(events)), kernel("apply_graph_many")
+        [(done, reason)] = starmap(apply, [(self.meta, events, columns, w, 0, out)])
+        if reason:
+            raise RuntimeError(f"event {done} of {len(events)} could not be applied: {reason}")
+
     def multiply(self, factor: float) -> None:
         """All counts times a factor above 0."""
         for array, kind in zip(self.arrays, L.ARRAYS.values(), strict=True):

@@ -37,7 +37,13 @@ def enter(
         partition.add(x, label, weight)
     else:
         weight = flow.enter(partition, x, label, weight, time, event)
-        follow(prototypes, flow)
+        if isinstance(flow, Window) and prototypes.mixtures is None:
+            gone, flow.gone = flow.gone, []
+            if gone:
+                prototypes.exchange(gone, (event, label, weight) if counts else None)
+                return
+        else:
+            follow(prototypes, flow)
     if counts:
         prototypes.count(x, label, weight, event)
 

@@ -138,7 +138,8 @@ class Prototypes:
         if self.mixtures is not None or len(self.connectivities) > 1:
             self._count_all(x, label, weight, event)
         else:
-            self.connectivity._update(*event, label, weight)
+            winner, runner_up = event  # a call with * would be followed by a look for signals
+            self.connectivity._update(winner, runner_up, label, weight)
 
     def _count_all(
         self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event
@@ -156,6 +157,18 @@ class Prototypes:
             c._take_back(*event, weight)
         if self.mixtures is not None:
             self.mixtures.leave(x, event[0], self.owners, weight, samples)
+
+    def exchange(self, gone: Sequence[Any], new: tuple[Event, Hashable, float] | None) -> None:
+        """Take back events of samples that leave a window, and count that of a new one, if any.
+
+        Like `count`, with one graph this is a single kernel, which comes last.
+        """
+        if len(self.connectivities) > 1:
+            self._need_snapshot()
+            for c in self.connectivities.values():
+                c._exchange(gone, new)
+        else:
+            self.connectivity._exchange(gone, new)
 
     # -- many samples ----------------------------------------------------------------------
 
@@ -262,12 +275,12 @@ class Prototypes:
         changes ask for a snapshot.
         """
         self._marked = True
-        return self.module, None if self.module is None else self.module.snapshot(), None, None
+        return self.module, None if self.module is None else self.module.snapshot(1), None, None
 
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
-        module = self.mark()[:2]
         self._marked = False
+        module = self.module, None if self.module is None else self.module.snapshot()
         graphs = [c._snapshot() for c in self.connectivities.values()]
         return (
             *module,

@@ -158,8 +158,8 @@ class Tracker(Changing):
             When the sample came, for a window or half-life that is a timedelta; a number is
             seconds. Times do not go back.
         """
-        # Like `changes`, without its call in between: the last graph to count a sample counts it
-        # in one instruction, and nothing can be raised from there to the end.
+        # Like `changes`, without its call in between: the last kernel to count a sample runs in
+        # one instruction, and nothing can be raised from there to the end.
         if self._busy:
             raise in_use(self)
         self._busy = True
@@ -174,8 +174,10 @@ class Tracker(Changing):
                 raise ValueError(NO_PROTOTYPES)
             else:
                 p = self._partition
-                self._undo = p.mark(), None, None, self._seen, self._stale, self._values
-                p.add(x, label, weight)
+                p.unmark()
+                if not p.add_known(x, label, weight):
+                    self._undo = self._marked()
+                    p.add(x, label, weight)
             self._seen += 1
             self._stale = True
         except BaseException:
@@ -350,9 +352,7 @@ class Tracker(Changing):
             raise ValueError(_NO_TIME)
         if self._prototypes is None and winners is not None:
             raise ValueError(NO_PROTOTYPES)
-        # With a window the graphs change by every event that leaves.
-        heavy = self._window is not None and self._prototypes is not None
-        self._undo = self._snapshot() if heavy else self._marked()
+        self._undo = self._marked()
         try:
             self._enter(x, label, weight, winners, time)
         except SnapshotNeeded:

@@ -173,17 +173,15 @@ class Window:
         Samples that come are written behind those that are there, which stay; unless some are to
         change ``in_place``: be relabelled, forgotten or scaled.
         """
-        arrays = [getattr(self, name) for name in _ARRAYS]
+        arrays = self._X, self._weights, self._serials, self._ticks, self._winners
         copies = [array.copy() for array in arrays[1:]] if in_place else None
-        return self._start, self._stop, self.clock.snapshot(), arrays, copies
+        return self._start, self._stop, self.clock.now, self.clock.started, arrays, copies
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Undo all changes since `snapshot`; twice is the same as once."""
-        self._start, self._stop, clock, arrays, copies = saved
-        self.clock.restore(clock)
+        self._start, self._stop, self.clock.now, self.clock.started, arrays, copies = saved
+        self._X, self._weights, self._serials, self._ticks, self._winners = arrays
         self.gone = []
-        for name, array in zip(_ARRAYS, arrays):
-            setattr(self, name, array)
         for array, copy in zip(arrays[1:], copies or ()):
             array[:] = copy
 
