@@ -71,6 +71,8 @@ class Injector:
         frame.f_trace, frame.f_trace_lines, frame.f_trace_opcodes = self._step, False, True
 
     def _step(self, frame, event, _):
+        if event == "exception":
+            self._last[frame] = ""  # what handles it begins without a look
         if event != "opcode":
             return self._step
         name = operation(frame)
@@ -102,7 +104,7 @@ class Injector:
             if frame.f_code.co_filename.startswith(PLACES):
                 self._watch(frame)
                 # It stands at this instruction, or where it will handle the exception.
-                self._last.setdefault(frame, "")
+                self._last[frame] = ""
             frame = frame.f_back
 
 

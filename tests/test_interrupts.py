@@ -258,5 +258,6 @@ def test_real_signals_tear_nothing(name):
     # Every completed call is there, and nothing of the others.
     expected = fed(name)
     for _ in range(counts["completed"]):
+        state(expected)  # packing drops what is dead in a graph, which orders its edges anew
         expected.update_many(chunk, labels)
     assert state(t) == state(expected)

@@ -20,7 +20,7 @@ from icvi.moments import sorted_by_cluster
 from icvi.table import Table, label_column
 from icvi.trace import Trace
 from icvi.tracker import Tracker
-from icvi.transactions import Transactional, changes, exclusive, give_up, in_use
+from icvi.transactions import Transactional, changes, exclusive, in_use
 
 _LARGE = 100  # samples of a key from which its compiled loop takes longer than what is around it
 _WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
@@ -113,7 +113,10 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
                 self._trackers[key] = self._new()
             self[key].update(x, label, weight, winners=winners, time=time)
         except BaseException:
-            give_up(self)
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
             raise
         self._undo = None
         self._busy = False

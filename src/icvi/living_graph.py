@@ -28,7 +28,7 @@ from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
 from icvi.prototype_graph import PrototypeGraph
-from icvi.transactions import borrowed, changes, exclusive, give_up, in_use
+from icvi.transactions import borrowed, changes, exclusive, in_use
 
 #: As many labels of clusters that are gone may stay before the others are numbered anew.
 _STALE = 64
@@ -59,7 +59,10 @@ def one_event(
             self._undo = NEW_LABELS
             method(self, winner, runner_up, label, weight)
         except BaseException:
-            give_up(self)
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
             raise
         self._undo = None
         self._busy = False

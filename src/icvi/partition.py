@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Chunk
 from icvi.clusters import Clusters
-from icvi.transactions import Transactional, borrowed, changes, exclusive, give_up, in_use
+from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
 
 
 class Partition(Transactional):
@@ -147,7 +147,10 @@ class Partition(Transactional):
                 self._undo = clusters.mark()
                 clusters.add(x, label, weight)
         except BaseException:
-            give_up(self)
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
             raise
         self._undo = None
         self._busy = False

@@ -20,7 +20,7 @@ from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
 from icvi.trace import Trace
-from icvi.transactions import changes, exclusive, give_up, in_use
+from icvi.transactions import changes, exclusive, in_use
 from icvi.treatment import Treatment, Undefined
 from icvi.windows import Window
 
@@ -181,7 +181,10 @@ class Tracker(Changing):
             self._seen += 1
             self._stale = True
         except BaseException:
-            give_up(self)
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
             raise
         self._undo = None
         self._busy = False

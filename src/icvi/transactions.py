@@ -111,21 +111,17 @@ def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
                 self._roll_back()
             result = method(self, *args, **kwargs)
         except BaseException:
-            give_up(self)
+            # Not a function of its own, which could be interrupted before it begins.
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
             raise
         self._undo = None
         self._busy = False
         return result
 
     return call
-
-
-def give_up(state: Transactional) -> None:
-    """Undo what a call has changed, and let the next one in."""
-    try:
-        state._roll_back()
-    finally:
-        state._busy = False
 
 
 def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
@@ -142,9 +138,10 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
         try:
             if self._undo is not None:
                 self._roll_back()
-            return method(self, *args, **kwargs)
+            result = method(self, *args, **kwargs)
         finally:
             self._busy = False
+        return result
 
     return call
 
