@@ -192,9 +192,9 @@ MEETING = """
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
     [thread.start() for thread in threads]
     [thread.join() for thread in threads]
-    before = t.n_samples
+    seen = t._seen
     t.update_many(X, labels)
-    assert t.n_samples == before + len(X)
+    assert t._seen == seen + len(X)
     assert np.isclose(t.counts.sum(), t.n_samples)
     print("refused", len(refused))
 """
