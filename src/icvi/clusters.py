@@ -364,12 +364,12 @@ class Clusters(Arenas):
     def restore(self, saved: Mark | Snapshot) -> None:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
         if saved[0] is None:
-            *saved, self._noise, known, self._labels._next = saved
+            *arrays, self._noise, known, self._labels._next = saved
             self._labels.forget_after(known)
         else:
-            *saved, self._noise, labels = saved
+            *arrays, self._noise, labels = saved
             self._labels.restore(labels)
-        super().restore(tuple(saved))
+        super().restore(tuple(arrays))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
