@@ -116,7 +116,7 @@ def test_another_process_goes_on_from_what_was_kept(learning):
     before = [labeller.label(batch).labels for batch in stream[:2]]
     assert before
     kept = labeller.keep()
-    twin.resume(kept)
+    twin.resume(*kept)
     assert twin.first is None
     for batch in stream[2:]:
         one, other = labeller.label(batch), twin.label(batch)
@@ -138,9 +138,9 @@ def learnt(model):
 def test_what_was_kept_is_of_one_kind_of_clusterer():
     kept = labeller_for(cluster.KMeans(), batch=5).keep()
     with pytest.raises(ValueError, match="the checkpoint holds a KMeans, and this is a DBSTREAM"):
-        labeller_for(cluster.DBSTREAM(), batch=5).resume(kept)
+        labeller_for(cluster.DBSTREAM(), batch=5).resume(*kept)
     with pytest.raises(ValueError, match="the checkpoint holds a clusterer, and now labels are"):
-        labeller_for(None, batch=5).resume(kept)
+        labeller_for(None, batch=5).resume(*kept)
 
 
 def test_nothing_is_learnt_where_it_is_not_wanted(learning):
@@ -185,7 +185,7 @@ def test_labels_of_the_source_are_taken_as_they_are():
     assert labeller.label(batch).labels is labels
     assert labeller.label(batch).winners is None
     assert (labeller.model, labeller.chunk, labeller.first) == (None, None, None)
-    labeller.resume(labeller.keep())
+    labeller.resume(*labeller.keep())
 
 
 def test_a_source_without_labels_needs_a_clusterer():
@@ -272,7 +272,7 @@ def test_columns_of_a_checkpoint_are_those_of_the_stream():
     kept = labeller_for(NAMED["art"](), batch=1024).keep()
     other = labeller_for(icvi.FuzzyART(), batch=1024, columns=("a", "b"))
     with pytest.raises(ValueError, match="fitted on the columns"):
-        other.resume(kept)
+        other.resume(*kept)
 
 
 # -- scikit-learn --------------------------------------------------------------------------
@@ -496,7 +496,7 @@ def test_a_function_of_samples_labels_them():
     labels = run(labeller, [7, 100])
     assert labels.tolist() == ["right" if x > 2 else "left" for x in X[:, 0]]
     assert labels.dtype == object
-    labeller.resume(labeller.keep())
+    labeller.resume(*labeller.keep())
 
 
 def test_a_function_cannot_change_the_samples():
@@ -524,7 +524,7 @@ def test_an_object_that_can_be_called_is_kept_with_what_it_knows():
     labeller = labeller_for(Counting(), batch=50)
     labeller.label(Batch(X))
     twin = labeller_for(Counting(), batch=50)
-    twin.resume(labeller.keep())
+    twin.resume(*labeller.keep())
     assert twin.label(Batch(X[:3])).labels.tolist() == [2, 2, 2]
 
 
@@ -760,7 +760,7 @@ def test_birch_goes_on_to_the_bit_though_pickling_cuts_its_views(tmp_path):
     labellers = [labeller_for(Birch(threshold=0.02, n_clusters=None), batch=1000) for _ in "ab"]
     for labeller in labellers:
         labeller.label(Batch(many[:1000]))
-    labellers[1].resume(labellers[1].keep())
+    labellers[1].resume(*labellers[1].keep())
     save_model(labellers[1].model, tmp_path / "m.joblib")
     labellers[1].model = load_model(tmp_path / "m.joblib")
     for first in (1000, 2000):

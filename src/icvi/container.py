@@ -45,9 +45,12 @@ def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays
             file.write(part)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Facts and arrays of a file; a file that is not whole is refused."""
-    content = np.fromfile(path, dtype=np.uint8)
+def read(
+    file: str | os.PathLike[str] | IO[bytes],
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of a file, open or not; a file that is not whole is refused."""
+    path = file if isinstance(file, (str, os.PathLike)) else file.name
+    content = np.fromfile(file, dtype=np.uint8)
     size = content.size
     if size < _HEAD.size or content[:8].tobytes() != _MAGIC:
         what = "is empty" if size == 0 else "is not a saved state of icvi"
@@ -78,6 +81,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArra
 
 
 def _array(content: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
+    if entry["dtype"] not in _KINDS:
+        raise ValueError(
+            f"an array has dtype {entry['dtype']}; expected one of {', '.join(_KINDS)}"
+        )
     dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
     count = int(np.prod(shape, dtype=np.int64))
     start = entry["offset"]

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from icvi.saving import pack_tracker, unpack_tracker
@@ -220,9 +219,10 @@ class Loop:
         for name, output in self.outputs.items():
             outputs[name], arrays = output.keep()
             packed |= {f"{name}.{part}": array for part, array in arrays.items()}
-        packed["labeller"] = np.frombuffer(self.labeller.keep(), dtype=np.uint8)
+        labeller, arrays = self.labeller.keep()
+        packed |= {f"labeller.{name}": array for name, array in arrays.items()}
         facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
-        return {**facts, "outputs": outputs}, packed
+        return {**facts, "labeller": labeller, "outputs": outputs}, packed
 
     def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         position = facts["position"]
@@ -231,7 +231,7 @@ class Loop:
                 self._seek(position)
         own = {index.name: index for index in self.tracker.indices if index.own}
         self.tracker = unpack_tracker(facts["tracker"], part_of(arrays, "tracker."), own)
-        self.labeller.resume(arrays["labeller"].tobytes())
+        self.labeller.resume(*_kept_labeller(facts, arrays))
         for name, output in self.outputs.items():
             output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))
         self.seen = self.resumed = facts["seen"]
@@ -246,3 +246,10 @@ class Loop:
                 "folder, or overwrite=True (--overwrite) to start anew"
             )
             raise
+
+
+def _kept_labeller(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    """What a labeller kept; in checkpoints of earlier versions it is a pickle, or nothing."""
+    if "labeller" in facts:
+        return facts["labeller"], part_of(arrays, "labeller.")
+    return {}, {"pickle": arrays["labeller"]} if len(arrays["labeller"]) else {}

@@ -272,7 +272,11 @@ def watch(
         _refuse_own_source(source, trace, report)
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
+            kept = Checkpoint(
+                checkpoint,
+                settings_of(clusterer, tracker.indices, settings),
+                pickles=labeller.pickles,
+            )
             on_refusal.callback(kept.close)
             if overwrite:
                 kept.clear()

@@ -10,17 +10,24 @@ from collections.abc import Iterable
 from io import FileIO
 from typing import Any, NamedTuple
 
-#: Bytes at the end by which a file is known again.
+#: Bytes that are read at once to know a file again.
+_PIECE = 1 << 20
+
+#: Bytes at the end by which checkpoints of earlier versions know a file again.
 _TAIL = 4096
 
 _ANEW = "begin anew with overwrite=True, or put the file back that was there"
 
 
 class Mark(NamedTuple):
-    """Where a file ends, and how many rows it holds."""
+    """Where a file ends, how many rows it holds, and a checksum (CRC-32) of all bytes up to there.
+
+    Without the checksum, `crc` is None: earlier versions had none.
+    """
 
     length: int = 0
     rows: int = 0
+    crc: int | None = 0
 
 
 class GrowingFile:
@@ -36,8 +43,8 @@ class GrowingFile:
     Attributes
     ----------
     mark : Mark
-        Where the last whole row ends. Length and rows are set at once, so that an interrupt
-        finds either what was before a call or what is after it.
+        Where the last whole row ends. It is set at once, so that an interrupt finds either what
+        was before a call or what is after it.
     """
 
     def __init__(self, path: str, advice: str = "") -> None:
@@ -68,8 +75,16 @@ class GrowingFile:
             raise
         flush_folder(os.path.dirname(os.path.realpath(self.path)))
 
-    def go_on(self, mark: Mark, tail: int) -> None:
-        """Cut the file back to where it was (`tail` told how it ended there) and open it."""
+    def go_on(self, mark: Mark, tail: int | None = None) -> None:
+        """Open the file and cut it back to where it ended; refuse one that was altered before that.
+
+        Parameters
+        ----------
+        mark : Mark
+            Where it ended.
+        tail : int, optional
+            Checksum of how it ended there, for a mark without a checksum.
+        """
         try:
             file = FileIO(self.path, "r+")
         except FileNotFoundError as error:
@@ -84,10 +99,14 @@ class GrowingFile:
                     f"{self.path} is shorter than it was ({size:,} of {mark.length:,} bytes): it "
                     f"was changed since; {_ANEW}"
                 )
-            if _tail(file, mark.length) != tail:
+            first = 0 if mark.crc is not None else max(0, mark.length - _TAIL)
+            found = _checksum(file, first, mark.length)
+            if found != (tail if mark.crc is None else mark.crc):
                 raise ValueError(
                     f"{self.path} is not the file it was: its content was changed; {_ANEW}"
                 )
+            if mark.crc is None:
+                mark = mark._replace(crc=_checksum(file, 0, mark.length))
             file.truncate(mark.length)
             file.seek(mark.length)
         except BaseException:
@@ -97,14 +116,14 @@ class GrowingFile:
 
     def append(self, parts: Iterable[Any], rows: int) -> None:
         """Write bytes that hold so many rows: all of them, or none."""
-        file, length = self._opened(), self.mark.length
+        file, (length, before, crc) = self._opened(), self.mark
         try:
             for part in parts:
                 left = memoryview(part)
-                length += left.nbytes
+                length, crc = length + left.nbytes, zlib.crc32(left, crc or 0)
                 while left.nbytes:
                     left = left[file.write(left) :]
-            self.mark = Mark(length, self.mark.rows + rows)
+            self.mark = Mark(length, before + rows, crc)
         except OSError as error:
             raise self._told(error, cut=self._cut()) from error
         except BaseException:
@@ -118,10 +137,6 @@ class GrowingFile:
         except OSError as error:
             what = f"not all of its {self.mark.rows:,} readings may be on the disk"
             raise with_advice(error, what + self._advice, self.path) from error
-
-    def tail(self) -> int:
-        """A checksum of how it ends, for `go_on`; 0 of a file that was not begun."""
-        return _tail(self._opened(), self.mark.length) if self.mark.length else 0
 
     def close(self) -> None:
         """Let go of it; closing twice does no harm."""
@@ -198,12 +213,10 @@ def flush_folder(path: str) -> None:
             os.close(handle)
 
 
-def _tail(file: FileIO, length: int) -> int:
-    first = max(0, length - _TAIL)
-    place = file.tell()
+def _checksum(file: FileIO, first: int, stop: int) -> int:
+    """CRC-32 of some of the bytes of a file."""
     file.seek(first)
-    end = b""
-    while len(end) < length - first and (more := file.read(length - first - len(end))):
-        end += more
-    file.seek(place)
-    return zlib.crc32(end)
+    crc, left = 0, stop - first
+    while left and (piece := file.read(min(left, _PIECE))):
+        crc, left = zlib.crc32(piece, crc), left - len(piece)
+    return crc

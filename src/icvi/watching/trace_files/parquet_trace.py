@@ -118,14 +118,14 @@ class ParquetTrace(TraceFile):
     def keep(self) -> Kept:
         """Where the journal ends now."""
         self._write_pending()
-        facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, {}
+        return {**self._facts(), **self._file.mark._asdict()}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the journal back to where it ended then, and go on."""
         self._check_facts(facts)
         if facts["length"]:
-            self._file.go_on(Mark(facts["length"], facts["rows"]), facts["tail"])
+            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
+            self._file.go_on(mark, facts.get("tail"))
         else:
             self._file.create(True)
 
@@ -199,7 +199,7 @@ class ParquetTrace(TraceFile):
             yield as_batch(piece, schema).serialize()
 
     def _contents(self) -> Contents:
-        length, rows = self._file.mark
+        length, rows, _ = self._file.mark
         if not length:
             return Contents(journal_schema(self.names, self._time), 0, 0, False)
         contents = survey(self.journal, length)
