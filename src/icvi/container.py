@@ -16,18 +16,17 @@ says what that is. Nothing in a file is ever executed.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icvi.files import replacing
 
 FORMAT = 1
 _MAGIC = b"\x89ICVI\r\n\x1a"
@@ -40,7 +39,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays) -> None:
     """Write a file anew: until it is complete and on the disk, what was there stays there."""
-    with replacing(Path(os.path.realpath(path))) as file:
+    with replacing(path) as file:
         for part in _parts(facts, arrays):
             file.write(part)
 
@@ -131,41 +130,3 @@ def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
 def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
     described = {"facts": facts, "arrays": entries}
     return json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file beside a path, which takes its place when all went well."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-    _flush_directory(path.parent)
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file that is there, or those a new one gets."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
-
-
-def _flush_directory(path: Path) -> None:
-    """Have a new name survive a power cut, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from icvi.container import replacing
+from icvi.files import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
 from icvi.watching.own_files import check_own_file, open_file
@@ -108,7 +108,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         model.save(path)
         return
     dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
-    with replacing(Path(os.path.realpath(path))) as file:
+    with replacing(path) as file:
         try:
             dump(model, file)
         except PICKLING_ERRORS as error:

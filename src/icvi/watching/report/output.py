@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from icvi.container import replacing
+from icvi.files import replacing
 from icvi.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report.about import About
@@ -122,7 +122,7 @@ class Report(Output):
 
         page = render(Seen(self.history, self.glimpse, self.tracker, self.about, self.note))
         try:
-            with replacing(Path(os.path.realpath(self.path))) as file:
+            with replacing(self.path) as file:
                 file.write(page.encode("utf-8"))
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(self.path)) from error

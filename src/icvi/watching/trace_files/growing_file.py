@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from io import FileIO
 from typing import Any, NamedTuple
 
+from icvi.files import flush_directory
+
 #: Bytes that are read at once to know a file again.
 _PIECE = 1 << 20
 
@@ -73,7 +75,7 @@ class GrowingFile:
             if not overwrite:
                 os.unlink(self.path)
             raise
-        flush_folder(os.path.dirname(os.path.realpath(self.path)))
+        flush_directory(os.path.dirname(os.path.realpath(self.path)))
 
     def go_on(self, mark: Mark, tail: int | None = None) -> None:
         """Open the file and cut it back to where it ended; refuse one that was altered before that.
@@ -201,16 +203,6 @@ def with_advice(error: OSError, what: str, path: str) -> OSError:
     if error.errno is None:
         return OSError(f"{path}: {error}; {what}")
     return OSError(error.errno, f"{error.strerror}; {what}", path)
-
-
-def flush_folder(path: str) -> None:
-    """Have a new name survive a power cut, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _checksum(file: FileIO, first: int, stop: int) -> int:
