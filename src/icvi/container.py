@@ -21,7 +21,7 @@ import os
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +37,14 @@ _KINDS = ("<f8", "<i8", "|u1")
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a file anew: until it is complete and on the disk, what was there stays there."""
-    with replacing(path) as file:
+def write(
+    path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays, *, without: int = 0
+) -> None:
+    """Write a file anew: until it is complete and on the disk, what was there stays there.
+
+    It has none of the permissions `without`, as in `icvi.files.replacing`.
+    """
+    with replacing(path, without=without) as file:
         for part in _parts(facts, arrays):
             file.write(part)
 

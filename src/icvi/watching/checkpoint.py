@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from icvi import container
+from icvi.files import remove_unfinished
 from icvi.saving_partition import write
 from icvi.streams.extras import load
 from icvi.watching.own_files import check_own_file, check_own_folder, open_file
@@ -17,7 +18,7 @@ from icvi.watching.trace_files.growing_file import with_advice
 from icvi.written import from_json
 
 _FILE, _LOCK = "watch.icvi", "watch.lock"
-_PRIVATE = 0o700  # of a folder
+_PRIVATE, _OTHERS = 0o700, 0o077  # permissions: of the folder, and those that its file has not
 _SCRATCH = "start from scratch with overwrite=True (--overwrite)"
 
 
@@ -59,6 +60,7 @@ class Checkpoint:
                 f"{self.folder} is in use by another process that watches; wait for it, or give "
                 f"another folder"
             ) from None
+        remove_unfinished(self._path)
 
     @property
     def begun(self) -> bool:
@@ -87,7 +89,8 @@ class Checkpoint:
         """Write down where the watch is."""
         facts, arrays = kept
         try:
-            write(self._path, "Watch", ({"settings": self._settings, **facts}, arrays))
+            packed = {"settings": self._settings, **facts}, arrays
+            write(self._path, "Watch", packed, without=_OTHERS)
         except OSError as error:
             what = "this checkpoint could not be written; the one before is intact"
             raise with_advice(error, what, str(self._path)) from error

@@ -24,7 +24,7 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a file for reading; a pipe, which would have to be waited for, is refused."""
     # Of an ordinary file, O_NONBLOCK changes nothing; a pipe without a writer is opened at once.
-    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAITING))
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAITING))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
         raise ValueError(f"{os.fspath(path)}: expected a file, got a device or a pipe")

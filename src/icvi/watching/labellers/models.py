@@ -12,7 +12,7 @@ from typing import IO, Any
 from icvi.files import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
-from icvi.watching.own_files import check_own_file, open_file
+from icvi.watching.own_files import OTHERS_WRITE, check_own_file, open_file
 
 _OURS = ".icvi"
 _PICKLES = (".pkl", ".pickle")
@@ -108,7 +108,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         model.save(path)
         return
     dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
-    with replacing(path) as file:
+    # Were it writable for others, `load_model` would refuse it.
+    with replacing(path, without=OTHERS_WRITE) as file:
         try:
             dump(model, file)
         except PICKLING_ERRORS as error:

@@ -41,6 +41,8 @@ class GrowingFile:
         Where it is.
     advice : str
         What to tell somebody who finds it after an error.
+    links : bool
+        Whether to follow a symbolic link in the place of the file, or to refuse it.
 
     Attributes
     ----------
@@ -49,10 +51,11 @@ class GrowingFile:
         was before a call or what is after it.
     """
 
-    def __init__(self, path: str, advice: str = "") -> None:
+    def __init__(self, path: str, advice: str = "", *, links: bool = True) -> None:
         self.path, self.mark = path, Mark()
         self._advice = f"; {advice}" if advice else ""
         self._file: FileIO | None = None
+        self._flags = 0 if links else getattr(os, "O_NOFOLLOW", 0)
 
     @property
     def is_open(self) -> bool:
@@ -64,7 +67,7 @@ class GrowingFile:
         if not overwrite:
             refuse_existing(self.path)
         self.mark = Mark()
-        file = FileIO(self.path, "w+" if overwrite else "x+", opener=_open_as_it_is)
+        file = FileIO(self.path, "w+" if overwrite else "x+", opener=self._open)
         _lock(file, self.path)
         self._file = file
         try:
@@ -88,7 +91,7 @@ class GrowingFile:
             Checksum of how it ended there, for a mark without a checksum.
         """
         try:
-            file = FileIO(self.path, "r+")
+            file = FileIO(self.path, "r+", opener=self._open)
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT, f"the file to go on with is not there: {_ANEW}", self.path
@@ -146,6 +149,10 @@ class GrowingFile:
             self._file.close()
             self._file = None
 
+    def _open(self, path: str, flags: int) -> int:
+        # Not emptied before it is known that nobody else is writing it.
+        return os.open(path, (flags & ~os.O_TRUNC) | self._flags, 0o666)
+
     def _opened(self) -> FileIO:
         if self._file is None:
             raise RuntimeError(f"{self.path} is not open: call begin() or resume() first")
@@ -164,11 +171,6 @@ class GrowingFile:
         state = "is intact and holds" if cut else "has an incomplete end, and before that"
         what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
         return with_advice(error, what, self.path)
-
-
-def _open_as_it_is(path: str, flags: int) -> int:
-    # Not emptied before it is known that nobody else is writing it.
-    return os.open(path, flags & ~os.O_TRUNC, 0o666)
 
 
 def _lock(file: FileIO, path: str) -> None:
