@@ -41,7 +41,6 @@ WRITERS = {
     "replacing": write,
     "state": lambda path: icvi.Partition().save(path),
     "clusterer": lambda path: icvi.FuzzyART().save(path),
-    "pickled clusterer": lambda path: save_model(icvi.FuzzyART(), path.with_suffix(".pkl")),
     "part of a study": lambda path: Store(path.parent).write(path.name, b"content"),
     "page of a study": write_study_page,
 }
@@ -53,6 +52,16 @@ def test_a_new_file_has_the_mode_that_the_umask_leaves(tmp_path, umask, writer):
     WRITERS[writer](tmp_path / "file")
     (written,) = tmp_path.iterdir()
     assert mode(written) == 0o666 & ~umask
+
+
+@WITH_MODES
+@pytest.mark.parametrize("ending", [".pkl", ".joblib"])
+def test_a_pickled_clusterer_is_for_its_owner_alone_to_write(tmp_path, umask, ending):
+    path = tmp_path / f"model{ending}"
+    for _ in ("new", "replaced"):
+        save_model(icvi.FuzzyART(), path)
+        assert mode(path) == 0o644 & ~umask
+        path.chmod(0o666 & ~umask)
 
 
 @WITH_MODES

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -861,3 +862,105 @@ def test_a_saved_model_has_its_parameters(tmp_path):
     save_model(icvi.FuzzyART(0.8), tmp_path / "m.icvi")
     with pytest.raises(ValueError, match="which has its parameters; leave out rho"):
         named_clusterer(str(tmp_path / "m.icvi"), {"rho": 0.5})
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners")
+@pytest.mark.parametrize("suffix", [".pkl", ".pickle", ".joblib"])
+def test_a_pickled_model_that_another_user_may_have_written_is_not_read(
+    suffix, tmp_path, monkeypatch
+):
+    path = tmp_path / f"m{suffix}"
+    for mode in (0o664, 0o646):
+        path.write_bytes(pickle.dumps(Trap(tmp_path / "ran")))
+        path.chmod(mode)
+        with pytest.raises(PermissionError, match=rf"chmod go-w {path}; otherwise use a model"):
+            load_model(path)
+    path.chmod(0o600)
+    with monkeypatch.context() as patched:
+        if os.geteuid() == 0:
+            os.chown(path, 12345, -1)
+        else:
+            somebody = os.geteuid() + 1
+            patched.setattr(os, "geteuid", lambda: somebody)
+        with pytest.raises(PermissionError, match=r"this file belongs to user .*copy of your own"):
+            named_clusterer(str(path), {})
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "m.pkl")
+    with pytest.raises(ValueError, match="expected a file, got a device or a pipe"):
+        load_model(tmp_path / "m.pkl")
+
+
+# -- what is called ------------------------------------------------------------------------
+
+CALLED = []
+
+
+def make_clusterer():
+    CALLED.append("function")
+    return MiniBatchKMeans()
+
+
+class NoClusterer:
+    """A class like most others."""
+
+    def __init__(self):
+        CALLED.append("class")
+
+
+class MadeUp:
+    """Has any method, if the object is asked."""
+
+    def __getattr__(self, name):
+        CALLED.append(name)
+        return make_clusterer
+
+
+MADE_UP = MadeUp()
+FITTED = MiniBatchKMeans(3, random_state=0, n_init=1).fit(X)
+PIPELINE = preprocessing.StandardScaler() | cluster.KMeans(3, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("os.getcwd", "a builtin_function_or_method"),
+        ("os.path", "a module"),
+        ("os.sep", "a str"),
+        ("subprocess.Popen", "a class"),
+        ("test_labellers.make_clusterer", "a function"),
+        ("test_labellers.NoClusterer", "a class"),
+        ("test_labellers.MADE_UP", "a MadeUp"),
+    ],
+)
+def test_nothing_is_called_but_a_class_of_clusterers(name, what):
+    message = f"{name} is {what} without any of the methods of a clusterer; expected a class or an"
+    CALLED.clear()  # pytest asks what is in a module, too
+    with pytest.raises(ValueError, match=message):
+        named_clusterer(name, {})
+    assert CALLED == []
+
+
+@pytest.mark.parametrize(("name", "found"), [("FITTED", FITTED), ("PIPELINE", PIPELINE)])
+def test_an_estimator_object_of_a_module_labels(name, found):
+    name = f"test_labellers.{name}"
+    model = named_clusterer(name, {})
+    assert type(model) is type(found)
+    labeller = labeller_for(model, batch=50, learn=name.endswith("PIPELINE"))
+    assert run(labeller).shape == (240,)
+    with pytest.raises(
+        ValueError, match="an object, not a class, which has its parameters; leave"
+    ):
+        named_clusterer(name, {"n_clusters": 4})

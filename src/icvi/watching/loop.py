@@ -95,7 +95,7 @@ class Loop:
         if self._checkpoint is not None and again:
             facts, arrays = self._checkpoint.read()
             if "seen" in facts:
-                self._resume(facts, arrays)
+                self._resume_whole(facts, arrays)
                 return
         elif self._checkpoint is not None:
             for output in self.outputs.values():
@@ -223,6 +223,16 @@ class Loop:
         packed |= {f"labeller.{name}": array for name, array in arrays.items()}
         facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
         return {**facts, "labeller": labeller, "outputs": outputs}, packed
+
+    def _resume_whole(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        try:
+            self._resume(facts, arrays)
+        except (KeyError, IndexError, AttributeError, AssertionError) as error:
+            raise ValueError(
+                f"the checkpoint lacks something that every checkpoint of this watch has "
+                f"({error!r}); give another folder, or overwrite=True (--overwrite) to start from "
+                f"scratch"
+            ) from error
 
     def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         position = facts["position"]

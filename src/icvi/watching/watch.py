@@ -223,9 +223,12 @@ def watch(
     report : path, optional
         Page with curves, clusters and the partition, written at the end.
     checkpoint : path, optional
-        Folder from which the same call goes on after it was stopped, whatever stopped it. The trace
-        is then the same, byte for byte, as if nothing had happened. It holds a pickle of the
-        clusterer: use only folders that you trust.
+        Folder from which the same call resumes after it was stopped, whatever stopped it. The trace
+        is then the same, byte for byte, as if nothing had happened; one that was altered meanwhile
+        is refused. A new folder is private (mode 0700). Checkpoints of labels in the source, of
+        `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those of any other clusterer
+        do, and a pickle can run any code: they must come from you, and a folder or file that
+        another user owns or can write is refused.
     checkpoint_every : float, default 10
         Seconds between checkpoints, at least.
     overwrite : bool, default False
