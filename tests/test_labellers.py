@@ -960,7 +960,5 @@ def test_an_estimator_object_of_a_module_labels(name, found):
     assert type(model) is type(found)
     labeller = labeller_for(model, batch=50, learn=name.endswith("PIPELINE"))
     assert run(labeller).shape == (240,)
-    with pytest.raises(
-        ValueError, match="an object, not a class, which has its parameters; leave"
-    ):
+    with pytest.raises(ValueError, match="an object, not a class, which has its parameters; leave"):
         named_clusterer(name, {"n_clusters": 4})

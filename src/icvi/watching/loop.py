@@ -18,6 +18,7 @@ from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller
+from icvi.watching.messages import said
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the time that checkpoints may take
@@ -135,10 +136,19 @@ class Loop:
 
     def finish(self) -> None:
         """Settle, and leave complete outputs behind: all of them, even where one fails."""
-        with contextlib.ExitStack() as all_of_them:
-            for output in reversed([*self.outputs.values()]):
-                all_of_them.callback(output.finish)
-            self.settle()
+        errors: list[BaseException] = []
+        for complete in (self.settle, *(output.finish for output in self.outputs.values())):
+            try:
+                complete()
+            except BaseException as error:
+                errors.append(error)
+        if errors:
+            # An interrupt comes first, then what went wrong first; the others are notes of it.
+            first, *others = sorted(errors, key=lambda error: isinstance(error, Exception))
+            for text in dict.fromkeys(map(said, others)):
+                if text != said(first):
+                    first.add_note(text)
+            raise first
 
     def close(self) -> None:
         """Let go of everything."""

@@ -118,8 +118,9 @@ class Watch:
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
-                    if str(another) != str(error):
-                        error.add_note(said(another))
+                    for text in (said(another), *getattr(another, "__notes__", ())):
+                        if text != said(error):
+                            error.add_note(text)
                 raise
             else:
                 self._finish(None)
