@@ -418,3 +418,30 @@ def test_what_a_checkpoint_says_is_plain_json(tmp_path):
     described = json.loads(content[32 : 32 + length])
     assert described["facts"]["labeller"]["class"] == "icvi.art.fuzzy_smart.FuzzySMART"
     assert {entry["dtype"] for entry in described["arrays"]} <= {"<f8", "<i8"}
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet"])
+def test_a_trace_that_was_altered_before_its_end_is_refused_by_name_and_left_as_it_is(
+    ending, tmp_path
+):
+    make, trace = WITHOUT_PICKLES["FuzzySMART"], tmp_path / f"t.{ending}"
+    watched(make, tmp_path / "whole", trace=tmp_path / f"whole.{ending}")
+    watched(make, tmp_path / "kept", 150, trace=trace)
+    file = tmp_path / "kept" / "trace.arrows" if ending == "parquet" else trace
+    content, kept = file.read_bytes(), (tmp_path / "kept" / "watch.icvi").read_bytes()
+    assert len(content) > 3000
+    for altered, message in (
+        (content.replace(content[40:44], b"\0\0\0\0", 1), "is not the file it was"),  # in place
+        (content[:40] + content[41:] + b"\n", "is not the file it was"),  # a byte less, then more
+        (content[:40] + b"\n" + content[40:], "is not the file it was"),  # a byte more
+        (content[:-1], "is shorter than it was"),
+        (b"", "is shorter than it was"),
+    ):
+        file.write_bytes(altered)
+        with pytest.raises(ValueError, match=f"{file} {message}"):
+            watched(make, tmp_path / "kept", trace=trace)
+        assert file.read_bytes() == altered
+        assert (tmp_path / "kept" / "watch.icvi").read_bytes() == kept
+    file.write_bytes(content + b"being written when it was killed")
+    assert watched(make, tmp_path / "kept", trace=trace).resumed == 150
+    assert trace.read_bytes() == (tmp_path / f"whole.{ending}").read_bytes()

@@ -1,4 +1,4 @@
-"""On a full disk a watch ends with what it has, says what did not fit, and resumes when there is room."""
+"""On a full disk a watch names what did not fit, loses nothing, and resumes when there is room."""
 
 from __future__ import annotations
 
