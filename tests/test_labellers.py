@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -116,7 +117,7 @@ def test_another_process_goes_on_from_what_was_kept(learning):
     before = [labeller.label(batch).labels for batch in stream[:2]]
     assert before
     kept = labeller.keep()
-    twin.resume(kept)
+    twin.resume(*kept)
     assert twin.first is None
     for batch in stream[2:]:
         one, other = labeller.label(batch), twin.label(batch)
@@ -138,9 +139,9 @@ def learnt(model):
 def test_what_was_kept_is_of_one_kind_of_clusterer():
     kept = labeller_for(cluster.KMeans(), batch=5).keep()
     with pytest.raises(ValueError, match="the checkpoint holds a KMeans, and this is a DBSTREAM"):
-        labeller_for(cluster.DBSTREAM(), batch=5).resume(kept)
+        labeller_for(cluster.DBSTREAM(), batch=5).resume(*kept)
     with pytest.raises(ValueError, match="the checkpoint holds a clusterer, and now labels are"):
-        labeller_for(None, batch=5).resume(kept)
+        labeller_for(None, batch=5).resume(*kept)
 
 
 def test_nothing_is_learnt_where_it_is_not_wanted(learning):
@@ -185,7 +186,7 @@ def test_labels_of_the_source_are_taken_as_they_are():
     assert labeller.label(batch).labels is labels
     assert labeller.label(batch).winners is None
     assert (labeller.model, labeller.chunk, labeller.first) == (None, None, None)
-    labeller.resume(labeller.keep())
+    labeller.resume(*labeller.keep())
 
 
 def test_a_source_without_labels_needs_a_clusterer():
@@ -272,7 +273,7 @@ def test_columns_of_a_checkpoint_are_those_of_the_stream():
     kept = labeller_for(NAMED["art"](), batch=1024).keep()
     other = labeller_for(icvi.FuzzyART(), batch=1024, columns=("a", "b"))
     with pytest.raises(ValueError, match="fitted on the columns"):
-        other.resume(kept)
+        other.resume(*kept)
 
 
 # -- scikit-learn --------------------------------------------------------------------------
@@ -496,7 +497,7 @@ def test_a_function_of_samples_labels_them():
     labels = run(labeller, [7, 100])
     assert labels.tolist() == ["right" if x > 2 else "left" for x in X[:, 0]]
     assert labels.dtype == object
-    labeller.resume(labeller.keep())
+    labeller.resume(*labeller.keep())
 
 
 def test_a_function_cannot_change_the_samples():
@@ -524,7 +525,7 @@ def test_an_object_that_can_be_called_is_kept_with_what_it_knows():
     labeller = labeller_for(Counting(), batch=50)
     labeller.label(Batch(X))
     twin = labeller_for(Counting(), batch=50)
-    twin.resume(labeller.keep())
+    twin.resume(*labeller.keep())
     assert twin.label(Batch(X[:3])).labels.tolist() == [2, 2, 2]
 
 
@@ -760,7 +761,7 @@ def test_birch_goes_on_to_the_bit_though_pickling_cuts_its_views(tmp_path):
     labellers = [labeller_for(Birch(threshold=0.02, n_clusters=None), batch=1000) for _ in "ab"]
     for labeller in labellers:
         labeller.label(Batch(many[:1000]))
-    labellers[1].resume(labellers[1].keep())
+    labellers[1].resume(*labellers[1].keep())
     save_model(labellers[1].model, tmp_path / "m.joblib")
     labellers[1].model = load_model(tmp_path / "m.joblib")
     for first in (1000, 2000):
@@ -861,3 +862,103 @@ def test_a_saved_model_has_its_parameters(tmp_path):
     save_model(icvi.FuzzyART(0.8), tmp_path / "m.icvi")
     with pytest.raises(ValueError, match="which has its parameters; leave out rho"):
         named_clusterer(str(tmp_path / "m.icvi"), {"rho": 0.5})
+
+
+class Trap:
+    """Makes a folder when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = str(path)
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="files have no owners")
+@pytest.mark.parametrize("suffix", [".pkl", ".pickle", ".joblib"])
+def test_a_pickled_model_that_another_user_may_have_written_is_not_read(
+    suffix, tmp_path, monkeypatch
+):
+    path = tmp_path / f"m{suffix}"
+    for mode in (0o664, 0o646):
+        path.write_bytes(pickle.dumps(Trap(tmp_path / "ran")))
+        path.chmod(mode)
+        with pytest.raises(PermissionError, match=rf"chmod go-w {path}; otherwise use a model"):
+            load_model(path)
+    path.chmod(0o600)
+    with monkeypatch.context() as patched:
+        if os.geteuid() == 0:
+            os.chown(path, 12345, -1)
+        else:
+            somebody = os.geteuid() + 1
+            patched.setattr(os, "geteuid", lambda: somebody)
+        with pytest.raises(PermissionError, match=r"this file belongs to user .*copy of your own"):
+            named_clusterer(str(path), {})
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_pipe_in_the_place_of_a_model_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "m.pkl")
+    with pytest.raises(ValueError, match="expected a file, got a device or a pipe"):
+        load_model(tmp_path / "m.pkl")
+
+
+# -- what is called ------------------------------------------------------------------------
+
+CALLED = []
+
+
+def make_clusterer():
+    CALLED.append("function")
+    return MiniBatchKMeans()
+
+
+class NoClusterer:
+    """A class like most others."""
+
+    def __init__(self):
+        CALLED.append("class")
+
+
+class MadeUp:
+    """Has any method, if the object is asked."""
+
+    def __getattr__(self, name):
+        CALLED.append(name)
+        return make_clusterer
+
+
+MADE_UP = MadeUp()
+FITTED = MiniBatchKMeans(3, random_state=0, n_init=1).fit(X)
+PIPELINE = preprocessing.StandardScaler() | cluster.KMeans(3, seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("os.getcwd", "a builtin_function_or_method"),
+        ("os.path", "a module"),
+        ("os.sep", "a str"),
+        ("subprocess.Popen", "a class"),
+        ("test_labellers.make_clusterer", "a function"),
+        ("test_labellers.NoClusterer", "a class"),
+        ("test_labellers.MADE_UP", "a MadeUp"),
+    ],
+)
+def test_nothing_is_called_but_a_class_of_clusterers(name, what):
+    message = f"{name} is {what} without any of the methods of a clusterer; expected a class or an"
+    CALLED.clear()  # pytest asks what is in a module, too
+    with pytest.raises(ValueError, match=message):
+        named_clusterer(name, {})
+    assert CALLED == []
+
+
+@pytest.mark.parametrize(("name", "found"), [("FITTED", FITTED), ("PIPELINE", PIPELINE)])
+def test_an_estimator_object_of_a_module_labels(name, found):
+    name = f"test_labellers.{name}"
+    model = named_clusterer(name, {})
+    assert type(model) is type(found)
+    labeller = labeller_for(model, batch=50, learn=name.endswith("PIPELINE"))
+    assert run(labeller).shape == (240,)
+    with pytest.raises(ValueError, match="an object, not a class, which has its parameters; leave"):
+        named_clusterer(name, {"n_clusters": 4})

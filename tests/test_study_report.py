@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import os
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -240,7 +241,7 @@ def test_a_failure_leaves_the_old_page(tmp_path, inputs, monkeypatch):
     def full(*args: object, **options: object) -> None:
         raise OSError("disk full")
 
-    monkeypatch.setattr(Path, "replace", full)
+    monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="disk full"):
         write_report(path, **inputs)
     assert path.read_text() == "old"

@@ -6,10 +6,12 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
+import zlib
 from contextlib import ExitStack, closing
 from itertools import pairwise
 from pathlib import Path
@@ -876,7 +878,15 @@ def test_a_file_that_changed_is_not_gone_on_with(tmp_path, format):
             again.resume(facts, arrays)
 
     changed = content[:-3] + b"xyz" + b"more"
+    middle = len(content) // 2
+    assert middle > 600
+    before = "is not the file it was: its content was changed; begin anew with overwrite"
     for bad, message in (
+        (b"#" + content[1:], before),
+        (content[:middle] + b"#" + content[middle + 1 :], before),
+        (content[:middle] + content[middle + 8 :] + content[:8], before),
+        (content[8:] + bytes(8), before),
+        (b"another file\n" * len(content), before),
         (content[:-1], r"is shorter than it was \(.* bytes\): it was changed since; begin anew"),
         (changed, "is not the file it was: its content was changed; begin anew with overwrite"),
     ):
@@ -887,6 +897,47 @@ def test_a_file_that_changed_is_not_gone_on_with(tmp_path, format):
     file.unlink()
     with pytest.raises(FileNotFoundError, match="the file to go on with is not there: begin anew"):
         resume()
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_trace_of_a_checkpoint_of_before_is_known_by_its_end(tmp_path, format):
+    path = tmp_path / f"trace.{format}"
+    file = tmp_path / "trace.arrows" if format == "parquet" else path
+    first, *rest = steps_of(of_kind("strings"), [70])
+    whole = written(tmp_path / f"whole.{format}", [first, *rest])
+    with closing(open_trace(path, names=NAMES, journal=tmp_path)) as trace:
+        trace.begin()
+        trace.take(first)
+        facts, arrays = trace.keep()
+    content = file.read_bytes()
+    del facts["crc"]
+    facts["tail"] = zlib.crc32(content[-4096:])
+    file.write_bytes(content[:-1] + b"#" + b"more")
+    again = open_trace(path, names=NAMES, journal=tmp_path)
+    with pytest.raises(ValueError, match="is not the file it was"):
+        again.resume(facts, arrays)
+    file.write_bytes(content + b"more")
+    again.resume(facts, arrays)
+    for step in rest:
+        again.take(step)
+    again.finish()
+    facts, arrays = again.keep()  # from here on all of it is known
+    again.close()
+    assert path.read_bytes() == whole
+    assert facts["crc"] == zlib.crc32(file.read_bytes())
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="links are always followed")
+def test_a_link_in_the_place_of_a_journal_is_not_followed(tmp_path):
+    path, victim = tmp_path / "trace.parquet", tmp_path / "victim"
+    journal = tmp_path / ".trace.parquet.arrows"
+    victim.write_bytes(b"")  # one with content is refused anyway
+    journal.symlink_to(victim)
+    with pytest.raises(OSError, match=re.escape(str(journal))):
+        open_trace(path, names=NAMES).begin()
+    with pytest.raises(OSError, match=re.escape(str(journal))):
+        open_trace(path, names=NAMES, overwrite=True).begin()
+    assert victim.read_bytes() == b""
 
 
 def test_a_checkpoint_of_another_trace_is_refused(tmp_path):

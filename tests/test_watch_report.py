@@ -239,12 +239,10 @@ def test_a_run_that_goes_on_may_replace_its_own_page_only(tmp_path):
     facts, arrays = Report(path, tracker).keep()
     for page in (path, other):
         page.write_text("there")
-    own, foreign = Report(path, tracker), Report(other, tracker)
-    for report in (own, foreign):
-        report.resume(facts, arrays)
-    own.begin()
+    Report(path, tracker).resume(facts, arrays)
     with pytest.raises(FileExistsError):
-        foreign.begin()
+        Report(other, tracker).resume(facts, arrays)
+    Report(other, tracker, overwrite=True).resume(facts, arrays)
 
 
 def test_a_folder_that_is_missing_is_noticed_at_the_beginning(tmp_path):

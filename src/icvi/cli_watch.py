@@ -15,8 +15,9 @@ from click.shell_completion import CompletionItem
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 _CLUSTERERS = (
-    "art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans, a class "
-    "(package.module.Class), or a file with a saved model"
+    "art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans, a class or "
+    "an estimator object (package.module.Class; naming a module imports it, which runs its code), "
+    "or a file with a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
 )
 
 #: The options under headings, in the order in which one decides on them.
@@ -134,7 +135,7 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     "--clusterer",
     metavar="NAME",
     shell_complete=complete_clusterer,
-    help=f"A clusterer: {_CLUSTERERS} (.icvi, .pkl, .joblib; open only those that you trust).",
+    help=f"A clusterer: {_CLUSTERERS}.",
 )
 @number("--rho", "art: vigilance, 0 to 1; larger makes smaller clusters.")
 @number("--rho-a", "smart: vigilance of the prototypes.")
@@ -205,7 +206,12 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
 )
 @click.option("--overwrite", is_flag=True, help="Replace files that are there, and start anew.")
 @click.option("--quiet", is_flag=True, help="Show nothing but problems.")
-@click.option("--checkpoint", metavar="DIR", help="Folder from which the same command goes on.")
+@click.option(
+    "--checkpoint",
+    metavar="DIR",
+    help="Checkpoint directory; rerun the command to resume. Made private. Of clusterers other "
+    "than art and smart it holds pickles.",
+)
 @click.option(
     "--checkpoint-every",
     type=click.FloatRange(0.0),
@@ -230,8 +236,13 @@ def watch(**given: Any) -> None:
     Ctrl-C stops it and leaves complete files behind. With --checkpoint DIR the same command goes on
     after it was stopped or killed, and the trace is what it would have been.
 
+    A pickle can run any code when it is read. Pickles are in .pkl and .joblib models, and in
+    checkpoints of clusterers other than art and smart: they must come from you. Those that another
+    user owns or can write are refused. Checkpoints of --labels, art and smart and .icvi models hold
+    no pickle.
+
     Exit codes: 0 the stream ended, 1 something was wrong with the input or a file, 2 the options
-    make no sense, 130 stopped by Ctrl-C (143 by SIGTERM).
+    make no sense, 130 stopped by Ctrl-C (143 by SIGTERM, 129 by a terminal that was closed).
     """  # noqa: D301  click's mark for lines that stay as they are
     from icvi.watching.stopping import Stopping
 

@@ -16,18 +16,17 @@ says what that is. Nothing in a file is ever executed.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import struct
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icvi.files import replacing
 
 FORMAT = 1
 _MAGIC = b"\x89ICVI\r\n\x1a"
@@ -38,16 +37,24 @@ _KINDS = ("<f8", "<i8", "|u1")
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def write(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays) -> None:
-    """Write a file anew: until it is complete and on the disk, what was there stays there."""
-    with replacing(Path(os.path.realpath(path))) as file:
+def write(
+    path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays, *, without: int = 0
+) -> None:
+    """Write a file anew: until it is complete and on the disk, what was there stays there.
+
+    It has none of the permissions `without`, as in `icvi.files.replacing`.
+    """
+    with replacing(path, without=without) as file:
         for part in _parts(facts, arrays):
             file.write(part)
 
 
-def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Facts and arrays of a file; a file that is not whole is refused."""
-    content = np.fromfile(path, dtype=np.uint8)
+def read(
+    file: str | os.PathLike[str] | IO[bytes],
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of a file, open or not; a file that is not whole is refused."""
+    path = file if isinstance(file, (str, os.PathLike)) else file.name
+    content = np.fromfile(file, dtype=np.uint8)
     size = content.size
     if size < _HEAD.size or content[:8].tobytes() != _MAGIC:
         what = "is empty" if size == 0 else "is not a saved state of icvi"
@@ -124,41 +131,3 @@ def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
 def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
     described = {"facts": facts, "arrays": entries}
     return json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A temporary file beside a path, which takes its place when all went well."""
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, _mode(path))
-        os.replace(name, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
-    _flush_directory(path.parent)
-
-
-def _mode(path: Path) -> int:
-    """Permissions of the file that is there, or those a new one gets."""
-    try:
-        return path.stat().st_mode & 0o777
-    except FileNotFoundError:
-        umask = os.umask(0)
-        os.umask(umask)
-        return 0o666 & ~umask
-
-
-def _flush_directory(path: Path) -> None:
-    """Have a new name survive a power cut, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -18,13 +18,13 @@ from icvi.written import as_json, from_json
 Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
-def write(path: str | os.PathLike[str], kind: str, packed: Packed) -> None:
-    """Write what was packed to a file."""
+def write(path: str | os.PathLike[str], kind: str, packed: Packed, *, without: int = 0) -> None:
+    """Write what was packed to a file, which has none of the permissions `without`."""
     # The package, which is there when one of its modules runs, is not imported: that would make
     # the state depend on all that the package exports.
     version = sys.modules["icvi"].__version__
     facts, arrays = packed
-    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays)
+    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays, without=without)
 
 
 def pack_partition(p: Clusters) -> Packed:

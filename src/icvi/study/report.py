@@ -15,6 +15,7 @@ from pathlib import Path
 from string import Template
 from typing import Any, TypeVar
 
+from icvi.files import replacing
 from icvi.indices import Index, catalogue
 from icvi.study.markup import DASH, Markup, fixed, join, number, picture, table, tag
 from icvi.study.scenarios import TITLES
@@ -89,12 +90,8 @@ def write_report(
         ``distributions``. Figures that are not there are left out.
     """
     page = render(study, results, findings, figures)
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    try:
-        unfinished.write_text(page, encoding="utf-8", newline="\n")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with replacing(path) as file:
+        file.write(page.encode())
 
 
 def render(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
+
+from icvi.files import is_unfinished, replacing
 
 STUDY = "study.json"
 
@@ -29,7 +29,7 @@ class Store:
                     f"another folder, or overwrite it"
                 )
             return
-        if not path.exists() and self.folder.exists() and any(self.folder.iterdir()):
+        if not path.exists() and self.folder.exists() and _holds_files(self.folder):
             raise ValueError(f"{self.folder} holds other files; choose a new folder")
         for part in sorted((self.folder / "parts").glob("*.json")):
             part.unlink()
@@ -54,17 +54,14 @@ class Store:
         """Write a file in one go."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with replacing(path) as file:
+            file.write(content)
         return path
+
+
+def _holds_files(folder: Path) -> bool:
+    """Whether there is more than what a study left that was killed in its first moment."""
+    return not all(map(is_unfinished, folder.iterdir()))
 
 
 def plain(content: Any) -> Any:

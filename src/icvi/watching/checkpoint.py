@@ -9,13 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from icvi import container
+from icvi.files import remove_unfinished
 from icvi.saving_partition import write
 from icvi.streams.extras import load
+from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.written import from_json
 
 _FILE, _LOCK = "watch.icvi", "watch.lock"
+_PRIVATE, _OTHERS = 0o700, 0o077  # permissions: of the folder, and those that its file has not
+_SCRATCH = "start from scratch with overwrite=True (--overwrite)"
 
 
 class Checkpoint:
@@ -29,17 +33,24 @@ class Checkpoint:
         Made if it is not there.
     settings : dict
         What must be the same for a watch to be the same, as plain JSON.
+    pickles : bool
+        Whether a pickle will be in it: then what other users can write is refused.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], settings: Mapping[str, Any]) -> None:
+    def __init__(
+        self, folder: str | os.PathLike[str], settings: Mapping[str, Any], *, pickles: bool = True
+    ) -> None:
         self.folder = Path(folder)
+        self._pickles = pickles
         self._path = self.folder / _FILE
         self._settings = dict(settings)
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(
                 errno.ENOTDIR, "expected a folder for the checkpoint, got a file", str(self.folder)
             )
-        self.folder.mkdir(parents=True, exist_ok=True)
+        if pickles:
+            check_own_folder(self.folder, "give a new folder, which will be private")
+        self.folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
         filelock = load("filelock", "stream")
         self._lock = filelock.FileLock(self.folder / _LOCK, timeout=0)
         try:
@@ -49,6 +60,7 @@ class Checkpoint:
                 f"{self.folder} is in use by another process that watches; wait for it, or give "
                 f"another folder"
             ) from None
+        remove_unfinished(self._path)
 
     @property
     def begun(self) -> bool:
@@ -58,7 +70,10 @@ class Checkpoint:
     def read(self) -> Kept:
         """What was written last; refused when it is of another watch."""
         try:
-            facts, arrays = container.read(self._path)
+            with open_file(self._path) as file:
+                if self._pickles:
+                    check_own_file(file, self._path, _SCRATCH)
+                facts, arrays = container.read(file)
         except ValueError as error:
             error.add_note(
                 "without it the watch cannot go on; give another folder, or overwrite=True "
@@ -74,7 +89,8 @@ class Checkpoint:
         """Write down where the watch is."""
         facts, arrays = kept
         try:
-            write(self._path, "Watch", ({"settings": self._settings, **facts}, arrays))
+            packed = {"settings": self._settings, **facts}, arrays
+            write(self._path, "Watch", packed, without=_OTHERS)
         except OSError as error:
             what = "this checkpoint could not be written; the one before is intact"
             raise with_advice(error, what, str(self._path)) from error

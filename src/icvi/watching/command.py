@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from icvi.files import remove_unfinished
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.messages import in_options, told, without_password
@@ -112,6 +113,8 @@ def _begin(watched: Watch, job: Job) -> None:
             job.model,
         )
     watched.begin()
+    if job.model is not None:
+        remove_unfinished(job.model)
 
 
 def _check_complete(stop: KeyboardInterrupt) -> None:

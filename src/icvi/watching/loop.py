@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from icvi.saving import pack_tracker, unpack_tracker
@@ -19,6 +18,7 @@ from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller
+from icvi.watching.messages import said
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the time that checkpoints may take
@@ -96,7 +96,7 @@ class Loop:
         if self._checkpoint is not None and again:
             facts, arrays = self._checkpoint.read()
             if "seen" in facts:
-                self._resume(facts, arrays)
+                self._resume_whole(facts, arrays)
                 return
         elif self._checkpoint is not None:
             for output in self.outputs.values():
@@ -136,10 +136,19 @@ class Loop:
 
     def finish(self) -> None:
         """Settle, and leave complete outputs behind: all of them, even where one fails."""
-        with contextlib.ExitStack() as all_of_them:
-            for output in reversed([*self.outputs.values()]):
-                all_of_them.callback(output.finish)
-            self.settle()
+        errors: list[BaseException] = []
+        for complete in (self.settle, *(output.finish for output in self.outputs.values())):
+            try:
+                complete()
+            except BaseException as error:
+                errors.append(error)
+        if errors:
+            # An interrupt comes first, then what went wrong first; the others are notes of it.
+            first, *others = sorted(errors, key=lambda error: isinstance(error, Exception))
+            for text in dict.fromkeys(map(said, others)):
+                if text != said(first):
+                    first.add_note(text)
+            raise first
 
     def close(self) -> None:
         """Let go of everything."""
@@ -220,9 +229,20 @@ class Loop:
         for name, output in self.outputs.items():
             outputs[name], arrays = output.keep()
             packed |= {f"{name}.{part}": array for part, array in arrays.items()}
-        packed["labeller"] = np.frombuffer(self.labeller.keep(), dtype=np.uint8)
+        labeller, arrays = self.labeller.keep()
+        packed |= {f"labeller.{name}": array for name, array in arrays.items()}
         facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
-        return {**facts, "outputs": outputs}, packed
+        return {**facts, "labeller": labeller, "outputs": outputs}, packed
+
+    def _resume_whole(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        try:
+            self._resume(facts, arrays)
+        except (KeyError, IndexError, AttributeError, AssertionError) as error:
+            raise ValueError(
+                f"the checkpoint lacks something that every checkpoint of this watch has "
+                f"({error!r}); give another folder, or overwrite=True (--overwrite) to start from "
+                f"scratch"
+            ) from error
 
     def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         position = facts["position"]
@@ -231,7 +251,7 @@ class Loop:
                 self._seek(position)
         own = {index.name: index for index in self.tracker.indices if index.own}
         self.tracker = unpack_tracker(facts["tracker"], part_of(arrays, "tracker."), own)
-        self.labeller.resume(arrays["labeller"].tobytes())
+        self.labeller.resume(*_kept_labeller(facts, arrays))
         for name, output in self.outputs.items():
             output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))
         self.seen = self.resumed = facts["seen"]
@@ -246,3 +266,10 @@ class Loop:
                 "folder, or overwrite=True (--overwrite) to start anew"
             )
             raise
+
+
+def _kept_labeller(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    """What a labeller kept; in checkpoints of earlier versions it is a pickle, or nothing."""
+    if "labeller" in facts:
+        return facts["labeller"], part_of(arrays, "labeller.")
+    return {}, {"pickle": arrays["labeller"]} if len(arrays["labeller"]) else {}

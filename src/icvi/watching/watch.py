@@ -118,8 +118,9 @@ class Watch:
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
-                    if str(another) != str(error):
-                        error.add_note(said(another))
+                    for text in (said(another), *getattr(another, "__notes__", ())):
+                        if text != said(error):
+                            error.add_note(text)
                 raise
             else:
                 self._finish(None)
@@ -223,9 +224,12 @@ def watch(
     report : path, optional
         Page with curves, clusters and the partition, written at the end.
     checkpoint : path, optional
-        Folder from which the same call goes on after it was stopped, whatever stopped it. The trace
-        is then the same, byte for byte, as if nothing had happened. It holds a pickle of the
-        clusterer: use only folders that you trust.
+        Folder from which the same call resumes after it was stopped, whatever stopped it. The trace
+        is then the same, byte for byte, as if nothing had happened; one that was altered meanwhile
+        is refused. A new folder is private (mode 0700). Checkpoints of labels in the source, of
+        `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those of any other clusterer
+        do, and a pickle can run any code: they must come from you, and a folder or file that
+        another user owns or can write is refused.
     checkpoint_every : float, default 10
         Seconds between checkpoints, at least.
     overwrite : bool, default False
@@ -272,7 +276,11 @@ def watch(
         _refuse_own_source(source, trace, report)
         kept = None
         if checkpoint is not None:
-            kept = Checkpoint(checkpoint, settings_of(clusterer, tracker.indices, settings))
+            kept = Checkpoint(
+                checkpoint,
+                settings_of(clusterer, tracker.indices, settings),
+                pickles=labeller.pickles,
+            )
             on_refusal.callback(kept.close)
             if overwrite:
                 kept.clear()

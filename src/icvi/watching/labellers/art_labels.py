@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.kernels.usable import first_outside
+from icvi.saving_art import ESTIMATORS, pack_art, unpack_art
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns, checked_names
-from icvi.watching.labellers.labeller import Labelled, Labeller
+from icvi.watching.labellers.labeller import Labelled, Labeller, class_path
 
-_COUNTS = struct.Struct("<qq")
+if TYPE_CHECKING:
+    from icvi.watching.step import Kept
 
 
 class ArtLabels(Labeller):
@@ -87,14 +90,31 @@ class ArtLabels(Labeller):
             f"(--bounds LOW HIGH), or let more samples give them (--batch)"
         ]
 
-    def keep(self) -> bytes:
-        """The model, and what is to be remarked."""
-        return _COUNTS.pack(self._seen, self._outside) + super().keep()
+    @property
+    def pickles(self) -> bool:
+        """Only a class of somebody's own that is derived from one of ours."""
+        return type(self.model) not in ESTIMATORS.values()
 
-    def resume(self, kept: bytes) -> None:
-        """Go on where `keep` was called."""
-        super().resume(kept[_COUNTS.size :])
-        self._seen, self._outside = _COUNTS.unpack(kept[: _COUNTS.size])
+    def keep(self) -> Kept:
+        """The model as `save` writes it, without a pickle, and what is to be remarked."""
+        facts, arrays = super().keep() if self.pickles else pack_art(self.model)
+        counts = {"seen": self._seen, "outside": self._outside}
+        return {"class": class_path(self.model), **facts, **counts}, arrays
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Resume where `keep` was called."""
+        if "seen" not in facts:
+            raise ValueError(
+                f"the checkpoint was written by an earlier version of icvi, which kept "
+                f"{self.name} as a pickle, and a pickle can run any code; let that version "
+                f"complete the watch, or start from scratch with overwrite=True (--overwrite)"
+            )
+        if self.pickles:
+            super().resume(facts, arrays)
+        else:
+            self._check_class(facts["class"])
+            self._adopt(unpack_art({**facts, "kind": type(self.model).__name__}, arrays))
+        self._seen, self._outside = facts["seen"], facts["outside"]
 
     def _look_outside(self, batch: Batch) -> None:
         self._seen += len(batch)

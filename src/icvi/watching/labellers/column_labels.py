@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.labeller import Labelled, Labeller
+
+if TYPE_CHECKING:
+    from icvi.watching.step import Kept
 
 
 class ColumnLabels(Labeller):
@@ -19,6 +27,7 @@ class ColumnLabels(Labeller):
 
     name = "the column of labels"
     model = None
+    pickles = False
 
     def label(self, batch: Batch) -> Labelled:
         """The labels of the batch."""
@@ -28,14 +37,14 @@ class ColumnLabels(Labeller):
             )
         return Labelled(batch.labels)
 
-    def keep(self) -> bytes:
+    def keep(self) -> Kept:
         """Nothing: the labels are in the source."""
-        return b""
+        return {}, {}
 
-    def resume(self, kept: bytes) -> None:
-        """Go on; refuses what a clusterer kept."""
-        if kept:
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Resume; refuses what a clusterer kept."""
+        if facts or arrays:
             raise ValueError(
-                "the checkpoint holds a clusterer, and now labels are read from a column; go on "
-                "with the clusterer it was written with, or start anew"
+                "the checkpoint holds a clusterer, and now labels are read from a column; resume "
+                "with the clusterer it was written with, or start from scratch"
             )

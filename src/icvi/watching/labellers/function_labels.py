@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
 
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.labeller import Labelled, Labeller, as_labels
+
+if TYPE_CHECKING:
+    from icvi.watching.step import Kept
 
 _STATELESS = (types.FunctionType, types.BuiltinFunctionType)
 
@@ -36,11 +41,16 @@ class FunctionLabels(Labeller):
         # A copy: what is done to it stays in the function.
         return Labelled(as_labels(self.model(batch.X.copy()), len(batch), self.name))
 
-    def keep(self) -> bytes:
-        """Nothing for a plain function; an object as it is."""
-        return b"" if isinstance(self.model, _STATELESS) else super().keep()
+    @property
+    def pickles(self) -> bool:
+        """Whether it is an object, which is kept; a plain function is not."""
+        return not isinstance(self.model, _STATELESS)
 
-    def resume(self, kept: bytes) -> None:
-        """Go on with the object that was kept; a plain function is the one given now."""
-        if kept or not isinstance(self.model, _STATELESS):
-            super().resume(kept)
+    def keep(self) -> Kept:
+        """Nothing for a plain function; an object as it is."""
+        return super().keep() if self.pickles else ({}, {})
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Resume with the object that was kept; a plain function is the one given now."""
+        if self.pickles or facts or arrays:
+            super().resume(facts, arrays)

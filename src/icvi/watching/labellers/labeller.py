@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pickle
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,16 @@ from icvi.labels import Labels, plain
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns
 
+if TYPE_CHECKING:
+    from icvi.watching.step import Kept
+
 #: The label of a sample that a clusterer puts into no cluster, or into none yet.
 NO_CLUSTER = -1
 
 #: What pickle raises for an object that it cannot take; the last, where one is linked too deeply.
 PICKLING_ERRORS = (pickle.PicklingError, AttributeError, TypeError, RecursionError)
+
+_ANEW = "resume with the clusterer it was written with, or start from scratch"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -82,6 +87,14 @@ class Labeller(ABC):
         return None
 
     @property
+    def pickles(self) -> bool:
+        """Whether `keep` pickles the clusterer, so that `resume` can run any code.
+
+        What is kept then must come from the user: see `icvi.watching.own_files`.
+        """
+        return True
+
+    @property
     def remarks(self) -> list[str]:
         """What should be known about the labels given so far."""
         if not self.renumbers:
@@ -100,30 +113,41 @@ class Labeller(ABC):
     def label(self, batch: Batch) -> Labelled:
         """The clusters of the next samples of the stream, learnt in order where it `learns`."""
 
-    def keep(self) -> bytes:
-        """What a checkpoint must hold for another process to go on from here.
-
-        The model is pickled, and unpickling can run any code: a checkpoint is as trustworthy as
-        who wrote it.
-        """
+    def keep(self) -> Kept:
+        """What a checkpoint must hold for another process to resume from here."""
         try:
-            return pickle.dumps(self.model)
+            pickled = pickle.dumps(self.model)
         except PICKLING_ERRORS as error:
             raise TypeError(
                 f"{self.name} cannot be kept in a checkpoint, because it cannot be pickled "
                 f"({error!r}); define it at the top of a module, or watch without a checkpoint"
             ) from error
+        return {"class": class_path(self.model)}, {"pickle": np.frombuffer(pickled, np.uint8)}
 
-    def resume(self, kept: bytes) -> None:
-        """Go on where `keep` was called, with the model that was kept."""
-        model = pickle.loads(kept)
-        if type(model) is not type(self.model):
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Resume where `keep` was called, with the model that was kept."""
+        # Before anything is unpickled; only earlier versions did not name the class.
+        self._check_class(facts.get("class", class_path(self.model)))
+        if not self.pickles or "pickle" not in arrays:
+            raise ValueError(f"the checkpoint does not hold what {self.name} keeps; {_ANEW}")
+        try:
+            model = pickle.loads(arrays["pickle"].tobytes())
+        except Exception as error:
             raise ValueError(
-                f"the checkpoint holds a {type(model).__name__}, and this is a "
-                f"{type(self.model).__name__}; go on with the clusterer it was written with, or "
-                f"start anew"
-            )
+                f"the {self.name} in the checkpoint cannot be read: {error!r}; it takes the "
+                f"packages, in versions near those, that it was written with"
+            ) from error
+        self._check_class(class_path(model))
         self._adopt(model)
+
+    def _check_class(self, kept: str) -> None:
+        """Refuse a clusterer of another class."""
+        here = class_path(self.model)
+        if kept != here:
+            was, now = (path.rpartition(".")[2] for path in (kept, here))
+            if was == now:
+                was, now = kept, here
+            raise ValueError(f"the checkpoint holds a {was}, and this is a {now}; {_ANEW}")
 
     def _adopt(self, model: Any) -> None:
         self.model = model
@@ -144,6 +168,11 @@ def as_labels(given: Any, n: int, name: str) -> NDArray[Any]:
     objects = np.empty(n, dtype=object)
     objects[:] = items
     return objects
+
+
+def class_path(thing: Any) -> str:
+    """The class of an object, with its module."""
+    return f"{type(thing).__module__}.{type(thing).__qualname__}"
 
 
 def comes_from(thing: Any, package: str) -> bool:

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from icvi.container import replacing
+from icvi.files import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
+from icvi.watching.own_files import OTHERS_WRITE, check_own_file, open_file
 
 _OURS = ".icvi"
 _PICKLES = (".pkl", ".pickle")
@@ -30,7 +31,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """A clusterer from a file.
 
     Reading an ``.icvi`` file runs no code. Reading ``.pkl``, ``.pickle`` and ``.joblib`` runs
-    whatever its author put into it: open those that you trust only.
+    whatever its author put into it: open those that you trust only. One that another user owns or
+    can write is refused, as ssh refuses such keys.
 
     Parameters
     ----------
@@ -48,7 +50,8 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 f"reads it"
             )
         return model
-    with open(path, "rb") as file:
+    with open_file(path) as file:
+        check_own_file(file, path, "use a model that you saved yourself")
         try:
             return mend(pickle.load(file) if suffix in _PICKLES else _joblib().load(file))
         except Exception as error:
@@ -105,7 +108,8 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         model.save(path)
         return
     dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
-    with replacing(Path(os.path.realpath(path))) as file:
+    # Were it writable for others, `load_model` would refuse it.
+    with replacing(path, without=OTHERS_WRITE) as file:
         try:
             dump(model, file)
         except PICKLING_ERRORS as error:

@@ -9,7 +9,7 @@ from typing import Any
 
 from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
-from icvi.watching.labellers.parameters import make
+from icvi.watching.labellers.parameters import make, refuse_parameters
 
 #: What the names on the command line stand for.
 CLUSTERERS = {
@@ -24,6 +24,9 @@ CLUSTERERS = {
 }
 _EXTRAS = {"sklearn": "art", "river": "river"}
 
+#: What a class has, at least one of them, that can be a clusterer.
+_METHODS = ("partial_fit", "fit", "fit_predict", "predict", "learn_one")
+
 
 def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
     """The clusterer that a name stands for.
@@ -32,12 +35,14 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
     ----------
     name : str
         One of art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans;
-        a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or ``your.module.Class``; or
-        the path of a saved model: ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a
-        module and opening a pickle run the code in it: open those that you trust only. An
-        ``.icvi`` file holds no code.
+        a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or ``your.module.Class``, or
+        an estimator object in a module, ``your.module.model``; or the path of a saved model:
+        ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module and opening a pickle run
+        the code in it: name those that you trust only. Nothing in a module is called but a class
+        of clusterers. Pickles that another user owns or can write are refused. An ``.icvi`` file
+        holds no code.
     params : mapping
-        Parameters of the class; none with a saved model, which has its own.
+        Parameters of the class; none with a saved model or an estimator object, which has its own.
 
     Examples
     --------
@@ -50,10 +55,7 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
 branching_factor, n_clusters, compute_labels
     """
     if is_model(name):
-        if params:
-            raise ValueError(
-                f"{name} is a saved model, which has its parameters; leave out {', '.join(params)}"
-            )
+        refuse_parameters(params, f"{name} is a saved model")
         return load_model(name)
     if "/" in name or os.sep in name:
         raise ValueError(
@@ -61,14 +63,20 @@ branching_factor, n_clusters, compute_labels
             f"{', '.join(SUFFIXES)}"
         )
     short = name.lower().replace("_", "-")
-    dotted = "." in name and all(part.isidentifier() for part in name.split("."))
-    if short not in CLUSTERERS and not dotted:
+    is_dotted = "." in name and all(part.isidentifier() for part in name.split("."))
+    if short not in CLUSTERERS and not is_dotted:
         raise ValueError(
             f"unknown clusterer {name!r}{nearest(name, CLUSTERERS)}; expected one of "
             f"{', '.join(CLUSTERERS)}, a class with its module such as "
             f"sklearn.cluster.MiniBatchKMeans, or the file of a saved model"
         )
-    return make(_find(CLUSTERERS.get(short, name)), params)
+    dotted = CLUSTERERS.get(short, name)
+    found = _find(dotted)
+    _check_clusterer(found, dotted)
+    if isinstance(found, type):
+        return make(found, params)
+    refuse_parameters(params, f"{name} is an object, not a class")
+    return found
 
 
 def _find(dotted: str) -> Any:
@@ -92,10 +100,22 @@ def _find(dotted: str) -> Any:
             f"directory in PYTHONPATH?",
             name=error.name,
         ) from error
-    if not callable(getattr(found, name, None)):
+    if not hasattr(found, name):
         names = [each for each in dir(found) if not each.startswith("_")]
         raise ValueError(f"there is no class {name} in {module}{nearest(name, names)}")
     return getattr(found, name)
+
+
+def _check_clusterer(found: Any, dotted: str) -> None:
+    """Refuse what is neither a class of clusterers nor one of their objects; call nothing of it."""
+    # Methods are looked up in the class: an object could make up any, or run code when asked.
+    kind = found if isinstance(found, type) else type(found)
+    if not any(callable(getattr(kind, method, None)) for method in _METHODS):
+        what = "a class" if kind is found else f"a {kind.__name__}"
+        raise ValueError(
+            f"{dotted} is {what} without any of the methods of a clusterer; expected a class or an "
+            f"estimator object with {', '.join(_METHODS[:-1])} or {_METHODS[-1]}"
+        )
 
 
 def _is_there(package: str) -> bool:

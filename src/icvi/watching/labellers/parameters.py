@@ -42,6 +42,12 @@ def _parse(value: str) -> Any:
     return value
 
 
+def refuse_parameters(params: Mapping[str, Any], what: str) -> None:
+    """Refuse parameters of something that is made already."""
+    if params:
+        raise ValueError(f"{what}, which has its parameters; leave out {', '.join(params)}")
+
+
 def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
     """An object of a class, with parameters that it has."""
     name = getattr(kind, "__name__", repr(kind))

@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from icvi.container import replacing
+from icvi.files import remove_unfinished, replacing
 from icvi.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report.about import About
@@ -89,6 +89,7 @@ class Report(Output):
         """Refuse what `check_new` refuses, unless a run that was killed had begun it."""
         if not again:
             self.check_new()
+        remove_unfinished(self.path)
 
     def take(self, step: Step) -> None:
         """Take the next step."""
@@ -108,6 +109,7 @@ class Report(Output):
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Remember what was kept; a page of the same name is ours, and may be replaced."""
         self._continued = facts["path"] == os.path.abspath(self.path)
+        self.check_new()
         for name, part in self._own.items():
             kept = {
                 key.removeprefix(f"{name}."): array
@@ -115,6 +117,7 @@ class Report(Output):
                 if key.startswith(f"{name}.")
             }
             part.resume(facts[name], kept)
+        remove_unfinished(self.path)
 
     def finish(self) -> None:
         """Write the page: what was there before stays until the new one is complete."""
@@ -122,7 +125,7 @@ class Report(Output):
 
         page = render(Seen(self.history, self.glimpse, self.tracker, self.about, self.note))
         try:
-            with replacing(Path(os.path.realpath(self.path))) as file:
+            with replacing(self.path) as file:
                 file.write(page.encode("utf-8"))
         except OSError as error:
             raise type(error)(error.errno, error.strerror, str(self.path)) from error

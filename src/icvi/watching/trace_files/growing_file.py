@@ -10,17 +10,26 @@ from collections.abc import Iterable
 from io import FileIO
 from typing import Any, NamedTuple
 
-#: Bytes at the end by which a file is known again.
+from icvi.files import flush_directory
+
+#: Bytes that are read at once to know a file again.
+_PIECE = 1 << 20
+
+#: Bytes at the end by which checkpoints of earlier versions know a file again.
 _TAIL = 4096
 
 _ANEW = "begin anew with overwrite=True, or put the file back that was there"
 
 
 class Mark(NamedTuple):
-    """Where a file ends, and how many rows it holds."""
+    """Where a file ends, how many rows it holds, and a checksum (CRC-32) of all bytes up to there.
+
+    Without the checksum, `crc` is None: earlier versions had none.
+    """
 
     length: int = 0
     rows: int = 0
+    crc: int | None = 0
 
 
 class GrowingFile:
@@ -32,18 +41,21 @@ class GrowingFile:
         Where it is.
     advice : str
         What to tell somebody who finds it after an error.
+    links : bool
+        Whether to follow a symbolic link in the place of the file, or to refuse it.
 
     Attributes
     ----------
     mark : Mark
-        Where the last whole row ends. Length and rows are set at once, so that an interrupt
-        finds either what was before a call or what is after it.
+        Where the last whole row ends. It is set at once, so that an interrupt finds either what
+        was before a call or what is after it.
     """
 
-    def __init__(self, path: str, advice: str = "") -> None:
+    def __init__(self, path: str, advice: str = "", *, links: bool = True) -> None:
         self.path, self.mark = path, Mark()
         self._advice = f"; {advice}" if advice else ""
         self._file: FileIO | None = None
+        self._flags = 0 if links else getattr(os, "O_NOFOLLOW", 0)
 
     @property
     def is_open(self) -> bool:
@@ -55,7 +67,7 @@ class GrowingFile:
         if not overwrite:
             refuse_existing(self.path)
         self.mark = Mark()
-        file = FileIO(self.path, "w+" if overwrite else "x+", opener=_open_as_it_is)
+        file = FileIO(self.path, "w+" if overwrite else "x+", opener=self._open)
         _lock(file, self.path)
         self._file = file
         try:
@@ -66,12 +78,20 @@ class GrowingFile:
             if not overwrite:
                 os.unlink(self.path)
             raise
-        flush_folder(os.path.dirname(os.path.realpath(self.path)))
+        flush_directory(os.path.dirname(os.path.realpath(self.path)))
 
-    def go_on(self, mark: Mark, tail: int) -> None:
-        """Cut the file back to where it was (`tail` told how it ended there) and open it."""
+    def go_on(self, mark: Mark, tail: int | None = None) -> None:
+        """Open the file and cut it back to where it ended; refuse one that was altered before that.
+
+        Parameters
+        ----------
+        mark : Mark
+            Where it ended.
+        tail : int, optional
+            Checksum of how it ended there, for a mark without a checksum.
+        """
         try:
-            file = FileIO(self.path, "r+")
+            file = FileIO(self.path, "r+", opener=self._open)
         except FileNotFoundError as error:
             raise FileNotFoundError(
                 errno.ENOENT, f"the file to go on with is not there: {_ANEW}", self.path
@@ -84,10 +104,14 @@ class GrowingFile:
                     f"{self.path} is shorter than it was ({size:,} of {mark.length:,} bytes): it "
                     f"was changed since; {_ANEW}"
                 )
-            if _tail(file, mark.length) != tail:
+            first = 0 if mark.crc is not None else max(0, mark.length - _TAIL)
+            found = _checksum(file, first, mark.length)
+            if found != (tail if mark.crc is None else mark.crc):
                 raise ValueError(
                     f"{self.path} is not the file it was: its content was changed; {_ANEW}"
                 )
+            if mark.crc is None:
+                mark = mark._replace(crc=_checksum(file, 0, mark.length))
             file.truncate(mark.length)
             file.seek(mark.length)
         except BaseException:
@@ -97,14 +121,14 @@ class GrowingFile:
 
     def append(self, parts: Iterable[Any], rows: int) -> None:
         """Write bytes that hold so many rows: all of them, or none."""
-        file, length = self._opened(), self.mark.length
+        file, (length, before, crc) = self._opened(), self.mark
         try:
             for part in parts:
                 left = memoryview(part)
-                length += left.nbytes
+                length, crc = length + left.nbytes, zlib.crc32(left, crc or 0)
                 while left.nbytes:
                     left = left[file.write(left) :]
-            self.mark = Mark(length, self.mark.rows + rows)
+            self.mark = Mark(length, before + rows, crc)
         except OSError as error:
             raise self._told(error, cut=self._cut()) from error
         except BaseException:
@@ -119,15 +143,15 @@ class GrowingFile:
             what = f"not all of its {self.mark.rows:,} readings may be on the disk"
             raise with_advice(error, what + self._advice, self.path) from error
 
-    def tail(self) -> int:
-        """A checksum of how it ends, for `go_on`; 0 of a file that was not begun."""
-        return _tail(self._opened(), self.mark.length) if self.mark.length else 0
-
     def close(self) -> None:
         """Let go of it; closing twice does no harm."""
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def _open(self, path: str, flags: int) -> int:
+        # Not emptied before it is known that nobody else is writing it.
+        return os.open(path, (flags & ~os.O_TRUNC) | self._flags, 0o666)
 
     def _opened(self) -> FileIO:
         if self._file is None:
@@ -147,11 +171,6 @@ class GrowingFile:
         state = "is intact and holds" if cut else "has an incomplete end, and before that"
         what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
         return with_advice(error, what, self.path)
-
-
-def _open_as_it_is(path: str, flags: int) -> int:
-    # Not emptied before it is known that nobody else is writing it.
-    return os.open(path, flags & ~os.O_TRUNC, 0o666)
 
 
 def _lock(file: FileIO, path: str) -> None:
@@ -188,22 +207,10 @@ def with_advice(error: OSError, what: str, path: str) -> OSError:
     return OSError(error.errno, f"{error.strerror}; {what}", path)
 
 
-def flush_folder(path: str) -> None:
-    """Have a new name survive a power cut, where the system can do that."""
-    with contextlib.suppress(OSError):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def _tail(file: FileIO, length: int) -> int:
-    first = max(0, length - _TAIL)
-    place = file.tell()
+def _checksum(file: FileIO, first: int, stop: int) -> int:
+    """CRC-32 of some of the bytes of a file."""
     file.seek(first)
-    end = b""
-    while len(end) < length - first and (more := file.read(length - first - len(end))):
-        end += more
-    file.seek(place)
-    return zlib.crc32(end)
+    crc, left = 0, stop - first
+    while left and (piece := file.read(min(left, _PIECE))):
+        crc, left = zlib.crc32(piece, crc), left - len(piece)
+    return crc

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.container import replacing
+from icvi.files import replacing
 from icvi.streams.extras import load
 from icvi.watching.trace_files.growing_file import refuse_existing
 from icvi.watching.trace_files.rows import Rows
@@ -122,7 +121,7 @@ def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
     parquet = load("pyarrow.parquet", "stream")
     # Readings are hardly compressible; what is regular is small by its encoding already.
     steady = [f.name for f in schema if f.name == "sample" or str(f.type) == "timestamp[ns]"]
-    with replacing(Path(os.path.realpath(path))) as file:
+    with replacing(path) as file:
         writer = parquet.ParquetWriter(
             file,
             schema,

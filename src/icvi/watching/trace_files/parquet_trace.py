@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from icvi.files import remove_unfinished
 from icvi.streams.extras import load
 from icvi.watching.step import Kept, Step
 from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing, with_advice
@@ -59,7 +60,8 @@ class ParquetTrace(TraceFile):
         )
         self._recovery = f"icvi.watching.trace_files.recover({self.journal!r}, {path!r})"
         advice = f"{self._recovery} makes the Parquet file from them, unless it is there"
-        self._file = GrowingFile(self.journal, advice)
+        # Its name can be guessed: in a shared folder, another user could have put a link there.
+        self._file = GrowingFile(self.journal, advice, links=False)
         self._pending: list[Rows] = []
         self._waiting = 0  # rows that are pending
         self._failed = self._finished = False
@@ -92,6 +94,7 @@ class ParquetTrace(TraceFile):
         if not again:
             self.check_new()
         self._file.create(True)
+        remove_unfinished(self.path)
 
     def take(self, step: Step) -> None:
         """Take the readings of the next step; none of them if that fails."""
@@ -118,16 +121,21 @@ class ParquetTrace(TraceFile):
     def keep(self) -> Kept:
         """Where the journal ends now."""
         self._write_pending()
-        facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, {}
+        path = os.path.abspath(self.path)
+        return {**self._facts(), **self._file.mark._asdict(), "path": path}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the journal back to where it ended then, and go on."""
         self._check_facts(facts)
+        path = os.path.abspath(self.path)
+        if facts.get("path", path) != path and not self._may_replace:
+            refuse_existing(self.path)  # it is of another run
         if facts["length"]:
-            self._file.go_on(Mark(facts["length"], facts["rows"]), facts["tail"])
+            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
+            self._file.go_on(mark, facts.get("tail"))
         else:
             self._file.create(True)
+        remove_unfinished(self.path)
 
     def finish(self) -> None:
         """Write the Parquet file; the journal goes, unless it has a folder of its own."""
@@ -199,7 +207,7 @@ class ParquetTrace(TraceFile):
             yield as_batch(piece, schema).serialize()
 
     def _contents(self) -> Contents:
-        length, rows = self._file.mark
+        length, rows, _ = self._file.mark
         if not length:
             return Contents(journal_schema(self.names, self._time), 0, 0, False)
         contents = survey(self.journal, length)

@@ -57,8 +57,7 @@ class TextTrace(TraceFile):
         """Where the file ends now."""
         if isinstance(self._file, StandardOutput):
             raise ValueError(_GONE)
-        facts = {**self._facts(), **self._file.mark._asdict(), "tail": self._file.tail()}
-        return facts, {}
+        return {**self._facts(), **self._file.mark._asdict()}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
         """Cut the file back to where it ended then, and go on."""
@@ -66,7 +65,8 @@ class TextTrace(TraceFile):
             raise ValueError(_GONE)
         self._check_facts(facts)
         if facts["length"]:
-            self._file.go_on(Mark(facts["length"], facts["rows"]), facts["tail"])
+            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
+            self._file.go_on(mark, facts.get("tail"))
         else:
             self._file.create(True, self._header())
 
