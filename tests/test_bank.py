@@ -318,7 +318,7 @@ def test_large_streams_run_on_threads_and_small_ones_here(monkeypatch):
 
 
 def test_pieces_hold_every_job_once_large_ones_first():
-    jobs = [icvi.bank._Job(n, None, np.empty((n, 1)), *[None] * 3) for n in (1, 50, 3, 200, 7)]
+    jobs = [icvi.bank._Job(n, None, np.empty((n, 1)), *[None] * 4) for n in (1, 50, 3, 200, 7)]
     pieces = [[job.key for job in piece] for piece in icvi.bank._pieces(jobs, 40)]
     assert pieces == [[200], [50], [7, 3, 1]]
 
