@@ -52,15 +52,12 @@ def start(A, G, zero, one):
 
 
 @all_columns
-def scale_row(A, G, out, S):
-    """Row out is row S of A times the scale of each column."""
-    G[out] = A[S] * G[L.G_SCALE]
+def add_scatters(A, G, out, S, common):
+    """Row out is row S of A times the scale of each column, plus a number.
 
-
-@all_columns
-def add_number(A, G, out, number):
-    """Add a number to a row."""
-    G[out] = G[out] + number
+    The product is not fused with the sum: so a pair has one value, whichever changed last.
+    """
+    G[out] = A[S] * G[L.G_SCALE] + common
 
 
 @all_columns
@@ -102,14 +99,11 @@ def covariances(A, G, J, end, d):
     Column 0: Sigma_data twice, as column J is Sigma_J twice.
     """
     start(A, G, end, 0.0, 1.0)
+    data, own = G[L.G_SCALE, 0], G[L.G_SCALE, J]
     S = L.V + 2 * d
     for out in range(L.G_WORK, L.G_WORK + d * (d + 1) // 2):
-        # In two steps, so that no product is fused with the sum: then a pair has one value,
-        # whichever of the two changed last.
-        scale_row(A, G, end, out, S)
-        data, common = G[out, 0], G[out, J]
-        add_number(A, G, end, out, common)
-        G[out, 0] = data
+        add_scatters(A, G, end, out, S, A[S, J] * own)
+        G[out, 0] = A[S, 0] * data
         S += 1
 
 

@@ -54,7 +54,7 @@ def covariance_scale(A, i):
     return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
 
 
-@part(returns=types.float64)
+@part(returns=types.float64, forceinline=True)
 def log_pivots(G, i, d):
     """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
     s, product = 0.0, 1.0
