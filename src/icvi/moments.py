@@ -6,12 +6,16 @@ means and scatter, centroids as a sum of two doubles (see `kernels.layout`).
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icvi.precise_scatter import Scatter, precise_scatter
+from icvi.two_doubles import product_error, two_sum
 
 Array = NDArray[np.float64]
 
@@ -20,13 +24,17 @@ _BLOCK = 16_384  # numbers
 
 @dataclass(frozen=True)
 class Moments:
-    """Weights, centroids and scatter of k clusters; ``high + low`` is a centroid."""
+    """Weights, centroids and scatter of k clusters; ``high + low`` is a centroid.
+
+    ``again`` sums the scatter of a cluster, or of all samples for None, in two doubles.
+    """
 
     n: Array
     high: Array
     low: Array
     CP: Array
     S: Array | None
+    again: Callable[[int | None], Scatter] | None = None
 
 
 def gather(
@@ -48,7 +56,14 @@ def gather(
             CP[i] = np.trace(S[i])
         else:
             CP[i] = _compactness(x, w, high[i], low[i])
-    return Moments(n, high, low, CP, S)
+
+    @functools.cache
+    def again(i: int | None) -> Scatter:
+        members = order if i is None else order[bounds[i] : bounds[i + 1]]
+        w = np.ones(len(members)) if weights is None else weights[members]
+        return precise_scatter(X[members], w, *exact_mean(X[members], w, w.sum()))
+
+    return Moments(n, high, low, CP, S, again)
 
 
 def sorted_by_cluster(
@@ -102,11 +117,11 @@ def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
     for block, weight in _blocks(x, w):
         parts = _exact_parts(block if weight is None else block * weight)
         if weight is not None:
-            parts.append(_product_error(block, weight, block * weight).sum(axis=0))
+            parts.append(product_error(block, weight, block * weight).sum(axis=0))
         for part in parts:
-            high, error = _two_sum(high, part)
+            high, error = two_sum(high, part)
             low = low + error
-    return _two_sum(high, low)
+    return two_sum(high, low)
 
 
 def _exact_parts(x: Array) -> list[Array]:
@@ -138,26 +153,7 @@ def _quotient(high: Array, low: Array, n: float) -> tuple[Array, Array]:
 def _remainder(high: Array, low: Array, v: Array, n: float) -> Array:
     """What n v leaves of high + low, where n v is next to high."""
     p = v * n
-    return ((high - p) - _product_error(v, np.float64(n), p)) + low
-
-
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    s = a + b
-    back = s - a
-    return s, (a - (s - back)) + (b - back)
-
-
-def _product_error(a: Array, b: Array | np.float64, p: Array) -> Array:
-    """The error a b - p of the rounded product p, exactly (Dekker)."""
-    a_high, b_high = _head(a), _head(b)
-    a_low, b_low = a - a_high, b - b_high
-    return np.asarray(((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)
-
-
-def _head(a: Array | np.float64) -> Array | np.float64:
-    """The upper half of a double's digits."""
-    t = 134217729.0 * a  # 2^27 + 1
-    return t - (t - a)
+    return ((high - p) - product_error(v, np.float64(n), p)) + low
 
 
 def overall_mean(m: Moments) -> tuple[Array, Array]:

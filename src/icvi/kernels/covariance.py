@@ -14,7 +14,6 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiling import step
 from icvi.kernels.part import part
 from icvi.kernels.pivots import (
-    LN_2,
     covariance_scale,
     harmless,
     least_precision,
@@ -23,6 +22,7 @@ from icvi.kernels.pivots import (
     precise_enough,
 )
 from icvi.kernels.precise import factorise_precisely
+from icvi.kernels.rounding import LN_2
 from icvi.kernels.view import array
 
 

@@ -20,8 +20,6 @@ from icvi.kernels.compiling import step
 from icvi.kernels.lanes import LANES, all_columns, subtract_products
 from icvi.kernels.part import part
 from icvi.kernels.pivots import (
-    LN_2,
-    LN_2PI,
     covariance_scale,
     cross_entropy,
     harmless,
@@ -32,6 +30,7 @@ from icvi.kernels.pivots import (
     tolerance,
 )
 from icvi.kernels.precise import factorise_precisely
+from icvi.kernels.rounding import LN_2, LN_2PI
 from icvi.kernels.sums import total
 from icvi.kernels.trees import plant
 from icvi.kernels.vectors import sqrt

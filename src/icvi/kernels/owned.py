@@ -17,7 +17,7 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiling import step
 from icvi.kernels.gaussian import factorise, scale_changed
 from icvi.kernels.part import part
-from icvi.kernels.pivots import LN_2PI
+from icvi.kernels.rounding import LN_2PI
 from icvi.kernels.view import array
 
 

@@ -22,20 +22,11 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.part import part
+from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
-#: Unit of rounding of a double.
-UNIT = 2.0**-53
-#: How far ln|Sigma|, or h, may be off. Promised is 1e-9.
-TOLERANCE = 2.0**-31
-#: Beyond, exp(-h) is not a number of full precision: h itself is all that can be read, and may be
-#: off by as much relative to its size.
-LARGEST_H = 710.0
-LN_2 = math.log(2.0)
-LN_2PI = math.log(2.0 * math.pi)
 _E = math.e
 _TINY, _HUGE = 1e-100, 1e100
-#: Below, the shown part of n has too few digits for n - 1.
-NEAR_ONE = 1.0 + 2.0**-10
+#: How much larger a spread may have been for the high parts of what is left to be precise.
 _PEAK = 2.0**10
 
 

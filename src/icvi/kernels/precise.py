@@ -15,14 +15,10 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.doubles import add_product, inverse_root
 from icvi.kernels.part import part
-from icvi.kernels.pivots import NEAR_ONE, cross_entropy, log_pivots, precise_enough
+from icvi.kernels.pivots import cross_entropy, log_pivots, precise_enough
+from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
 
-# Roundings of sums, of either sign: they grow with the root of the number of samples. That of
-# samples which have left is not known; this is enough for millions.
-_SUMS = 2.0**-105
-_LEFT = 2.0**-96
-_MEANS = 2.0**-103
-_TWO_DOUBLES = 2.0**-104
+# The trace of a scatter that has never lost a sample, but for rounding.
 _SAME = 1.0 + 2.0**-40
 
 # The work is done in the first two columns of the scratch rows, which are free when all factors
@@ -67,11 +63,11 @@ def kept_unit(A, Q, G, i, scale, d):
     for t in range(d):
         if Q[i, L.Q_S + 2 * t, t] > 0.0:
             share = scale / G[pivot, _HIGH]
-            mean = _MEANS * abs(Q[i, L.Q_MEAN, t]) * math.sqrt(share * A[L.HELD, i])
-            own = _LEFT * left * share + mean
+            mean = MEANS * abs(Q[i, L.Q_MEAN, t]) * math.sqrt(share * A[L.HELD, i])
+            own = LEFT * left * share + mean
             worst = own if own > worst else worst
         pivot += t + 2
-    return _SUMS * (2.0 + math.sqrt(A[L.COUNT, i])) + worst
+    return SUMS * (2.0 + math.sqrt(A[L.COUNT, i])) + worst
 
 
 @part(returns=types.float64, fastmath=False)
@@ -105,7 +101,7 @@ def fill(A, Q, G, i, J, ridge, d):
         G[place, _HIGH], G[place, _LOW] = e, low
         place += 1
     own = kept_unit(A, Q, G, first, a, d) + kept_unit(A, Q, G, second, b, d)
-    return own + (2.0 * math.sqrt(d) + 6.0) * _TWO_DOUBLES
+    return own + (2.0 * math.sqrt(d) + 6.0) * TWO_DOUBLES
 
 
 @part(fastmath=False)
