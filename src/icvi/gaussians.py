@@ -28,7 +28,7 @@ class Gaussians:
         self._m, self._delta = m, delta
         self._d = d = m.high.shape[1]
         self._Sigma = m.S * _scale(m.n, m.CP)[:, None, None] + delta * np.eye(d)
-        self._unit = (2.0 * math.sqrt(d) + 6.0 + _sums(float(m.n.sum()))) * UNIT
+        self._unit = (2.0 * math.sqrt(d) + 6.0 + _sums(m.samples)) * UNIT
 
     def log_determinants(self) -> Array:
         """ln|Sigma_i| of all clusters."""
@@ -105,7 +105,7 @@ class Gaussians:
         for part, scale in parts:
             size = np.where(np.diag(part.S.high) > 0.0, np.abs(part.mean.high), 0.0)
             errors = MEANS * size * np.sqrt(max(scale, 0.0) * part.n / diagonal)
-            unit += SUMS * (2.0 + math.sqrt(part.n)) + float(errors.max())
+            unit += SUMS * (2.0 + math.sqrt(part.samples)) + float(errors.max())
         return Sigma, unit
 
 
@@ -115,6 +115,6 @@ def _scale(n: Array, CP: Array) -> Array:
     return np.where((n >= 1.0) & (CP == 0.0), 0.0, clear)
 
 
-def _sums(n: float) -> float:
+def _sums(n: int) -> float:
     """Roundings that a sum over n samples, block by block, adds up to."""
     return min(math.sqrt(n), 32.0 + math.sqrt(n) / 64.0)

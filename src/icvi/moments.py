@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.precise_scatter import Scatter, precise_scatter
-from icvi.two_doubles import product_error, two_sum
+from icvi.two_doubles import Pair, product_error, two_sum
 
 Array = NDArray[np.float64]
 
@@ -35,6 +35,7 @@ class Moments:
     CP: Array
     S: Array | None
     again: Callable[[int | None], Scatter] | None = None
+    samples: int = 0
 
 
 def gather(
@@ -49,8 +50,8 @@ def gather(
     for i in range(k):
         members = order[bounds[i] : bounds[i + 1]]
         x, w = X[members], None if weights is None else weights[members]
-        n[i] = len(members) if w is None else w.sum()
-        high[i], low[i] = exact_mean(x, w, n[i])
+        n[i], rest = exact_weight(len(x), w)
+        high[i], low[i] = exact_mean(x, w, n[i], rest)
         if S is not None:
             S[i] = _scatter(x, w, high[i], low[i])
             CP[i] = np.trace(S[i])
@@ -60,10 +61,12 @@ def gather(
     @functools.cache
     def again(i: int | None) -> Scatter:
         members = order if i is None else order[bounds[i] : bounds[i + 1]]
-        w = np.ones(len(members)) if weights is None else weights[members]
-        return precise_scatter(X[members], w, *exact_mean(X[members], w, w.sum()))
+        x, w = X[members], None if weights is None else weights[members]
+        n, rest = exact_weight(len(x), w)
+        mean = Pair(*exact_mean(x, w, n, rest))
+        return Scatter(n, (n - 1.0) + rest, len(x), mean, precise_scatter(x, w, mean))
 
-    return Moments(n, high, low, CP, S, again)
+    return Moments(n, high, low, CP, S, again, len(X))
 
 
 def sorted_by_cluster(
@@ -76,13 +79,21 @@ def sorted_by_cluster(
     return order, np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=k))))
 
 
-def exact_mean(x: Array, w: Array | None, n: float) -> tuple[Array, Array]:
-    """Mean over samples whose weights sum to n: the nearest doubles, and what these leave over.
+def exact_weight(count: int, w: Array | None) -> tuple[float, float]:
+    """Sum of the weights: the nearest double, and what it leaves over."""
+    if w is None:
+        return float(count), 0.0
+    high, low = _sum(w[:, None], None)
+    return float(high[0]), float(low[0])
+
+
+def exact_mean(x: Array, w: Array | None, n: float, rest: float = 0.0) -> tuple[Array, Array]:
+    """Mean over samples whose weights sum to n + rest: the nearest doubles, and what is left over.
 
     For data of like size neither the order of the samples nor their number matters, so that means
     which are equal are found equal.
     """
-    return _quotient(*_sum(x, w), n)
+    return _quotient(*_sum(x, w), n, rest)
 
 
 def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
@@ -140,20 +151,20 @@ def _exact_parts(x: Array) -> list[Array]:
     return parts
 
 
-def _quotient(high: Array, low: Array, n: float) -> tuple[Array, Array]:
-    """(high + low) / n in two parts: the nearest double, and from there the nearest again.
+def _quotient(high: Array, low: Array, n: float, rest: float) -> tuple[Array, Array]:
+    """(high + low) / (n + rest) in two parts: the nearest double, and from there the nearest again.
 
     So equal quotients get equal parts.
     """
     v = high / n
-    v = v + _remainder(high, low, v, n) / n
-    return v, _remainder(high, low, v, n) / n
+    v = v + _remainder(high, low, v, n, rest) / n
+    return v, _remainder(high, low, v, n, rest) / n
 
 
-def _remainder(high: Array, low: Array, v: Array, n: float) -> Array:
-    """What n v leaves of high + low, where n v is next to high."""
+def _remainder(high: Array, low: Array, v: Array, n: float, rest: float) -> Array:
+    """What (n + rest) v leaves of high + low, where n v is next to high."""
     p = v * n
-    return ((high - p) - product_error(v, np.float64(n), p)) + low
+    return ((high - p) - product_error(v, np.float64(n), p)) + (low - v * rest)
 
 
 def overall_mean(m: Moments) -> tuple[Array, Array]:

@@ -6,7 +6,6 @@ rounding, by whatever multiplies matrices fastest (after Ozaki, Ogita, Oishi & R
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -20,33 +19,35 @@ _SLICES = 5  # 105 bits in all
 
 
 class Scatter(NamedTuple):
-    """Weight n, n - 1 without cancellation, mean and scatter of some samples."""
+    """Weight n, n - 1 without cancellation, number, mean and scatter of some samples."""
 
     n: float
     n_minus_1: float
+    samples: int
     mean: Pair
     S: Pair
 
 
-def precise_scatter(x: Array, w: Array, high: Array, low: Array) -> Scatter:
-    """Weight and scatter of samples with weights w around their mean high + low."""
-    mean, d = Pair(high, low), x.shape[1]
+def precise_scatter(x: Array, w: Array | None, mean: Pair) -> Pair:
+    """Scatter of samples with weights w around their mean."""
+    d = x.shape[1]
     S = Pair.of(np.zeros((d, d)))
-    # Powers of 4 in the weights go to the samples, as powers of 2.
-    quarter = np.frexp(w)[1] // 2
-    rest = np.ldexp(w, -2 * quarter)[:, None]
     for start in range(0, len(x), _ROWS):
         part = slice(start, start + _ROWS)
         e = Pair.of(x[part]).plus(mean.negative())
-        e = Pair(*(np.ldexp(half, quarter[part, None]) for half in e))
-        left, right = list(_slices(e.times(Pair.of(rest[part])))), list(_slices(e))
+        weighted = e
+        if w is not None:
+            # Powers of 4 in the weights go to the samples, as powers of 2: exactly.
+            exponent = np.frexp(w[part, None])[1] // 2
+            e = Pair(*(np.ldexp(half, exponent) for half in e))
+            weighted = e.times(Pair.of(np.ldexp(w[part, None], -2 * exponent)))
+        left, right = list(_slices(weighted)), list(_slices(e))
         # From the smallest products up.
         for order in range(_SLICES - 1, -1, -1):
             for m in range(order + 1):
                 S = S.plus(Pair.of(left[m].T @ right[order - m]))
     # Both triangles are the same but for the last digits.
-    S = Pair(*(np.tril(half) + np.tril(half, -1).T for half in S))
-    return Scatter(math.fsum(w), math.fsum([*w, -1.0]), mean, S)
+    return Pair(*(np.tril(half) + np.tril(half, -1).T for half in S))
 
 
 def _slices(e: Pair) -> Iterator[Array]:
