@@ -29,7 +29,7 @@ from icvi.kernels.view import array
 @part(returns=types.float64)
 def log_determinant(A, Q, G, J, d):
     """ln|Sigma_J| by Cholesky's factorisation; nan where that is not certain."""
-    scale = covariance_scale(A, J)
+    scale = covariance_scale(A, J, d)
     loss = 1.0
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2

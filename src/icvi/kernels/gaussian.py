@@ -83,12 +83,12 @@ def add_square(A, G, z):
 
 
 @part
-def scale_changed(A, C, G, stale):
+def scale_changed(A, C, G, stale, d):
     """What the scatters that changed are multiplied with."""
-    G[L.G_SCALE, 0] = 2.0 * covariance_scale(A, np.int64(0))
+    G[L.G_SCALE, 0] = 2.0 * covariance_scale(A, np.int64(0), d)
     for q in range(stale):
         J = np.int64(C[L.QUEUE, q])
-        G[L.G_SCALE, J] = covariance_scale(A, J)
+        G[L.G_SCALE, J] = covariance_scale(A, J, d)
 
 
 @part
@@ -182,7 +182,7 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
     Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    scale_changed(A, C, G, m[L.STALE])
+    scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
         factorise(A, Q, G, J, k, d, want & L.WANT_LOGDET != 0)

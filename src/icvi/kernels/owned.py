@@ -24,7 +24,7 @@ from icvi.kernels.view import array
 @part
 def tabulate(A, Q, C, G, k, d, stale, table):
     """-h of every prototype that changed and every other."""
-    scale_changed(A, C, G, stale)
+    scale_changed(A, C, G, stale, d)
     for q in range(stale):
         J = np.int64(C[L.QUEUE, q])
         factorise(A, Q, G, J, k, d, False)

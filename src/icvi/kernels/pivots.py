@@ -21,6 +21,7 @@ import math
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.lost import lost
 from icvi.kernels.part import part
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
@@ -31,7 +32,7 @@ _PEAK = 2.0**10
 
 
 @part(returns=types.float64)
-def covariance_scale(A, i):
+def covariance_scale(A, i, d):
     """1 / (n - 1); 0 where there is no spread to scale, nan below the weight of one sample.
 
     And nan where the shown parts of the state have too few digits: n next to 1, or a spread that
@@ -40,7 +41,7 @@ def covariance_scale(A, i):
     n, CP = A[L.N, i], A[L.CP, i]
     if n >= NEAR_ONE and A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i]:
         return 1.0 / (n - 1.0)
-    if n >= 1.0 and (CP == 0.0 or (n == 1.0 and A[L.HELD + 1, i] == 0.0)):
+    if n >= 1.0 and ((CP == 0.0 and not lost(A, i, d)) or (n == 1.0 and A[L.HELD + 1, i] == 0.0)):
         return 0.0
     return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
 

@@ -14,6 +14,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.doubles import add_product, inverse_root
+from icvi.kernels.lost import lost
 from icvi.kernels.part import part
 from icvi.kernels.pivots import cross_entropy, log_pivots, precise_enough
 from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
@@ -28,12 +29,14 @@ _LOW = np.int64(1)
 
 
 @part(returns=types.float64, fastmath=False)
-def precise_scale(A, i):
+def precise_scale(A, i, d):
     """What the kept scatter is multiplied with: the factor of fading, over n - 1.
 
     A double is enough: all entries share its error, so that no digit of the pivots is lost.
     """
     n, held = A[L.N, i], A[L.HELD, i]
+    if lost(A, i, d):
+        return math.nan
     if n >= 1.0 and A[L.CP, i] == 0.0:
         return 0.0
     more = n - 1.0
@@ -81,7 +84,7 @@ def fill(A, Q, G, i, J, ridge, d):
     first, second = (i, J) if i < J else (J, i)
     if first == 0:
         second = first
-    a, b = precise_scale(A, first), precise_scale(A, second)
+    a, b = precise_scale(A, first, d), precise_scale(A, second, d)
     if a != a or b != b:
         return math.nan
     place = L.G_WORK

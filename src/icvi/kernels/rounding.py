@@ -20,8 +20,8 @@ UNIT = 2.0**-53
 TWO_DOUBLES = 2.0**-104
 #: Of sums over samples in two doubles.
 SUMS = 2.0**-105
-#: Of these relative to what they once were, when samples have left: enough for millions.
-LEFT = 2.0**-96
+#: Of these relative to what they once were, when samples have left.
+LEFT = 2.0**-98
 #: Of means in two doubles.
 MEANS = 2.0**-103
 
