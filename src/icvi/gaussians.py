@@ -28,7 +28,7 @@ class Gaussians:
         self._m, self._delta = m, delta
         self._d = d = m.high.shape[1]
         self._Sigma = m.S * _scale(m.n, m.CP)[:, None, None] + delta * np.eye(d)
-        self._unit = (2.0 * math.sqrt(d) + 6.0 + _sums(m.samples)) * UNIT
+        self._unit = (0.5 * d + 8.0 + _sums(m.samples)) * UNIT
 
     def log_determinants(self) -> Array:
         """ln|Sigma_i| of all clusters."""
@@ -100,7 +100,7 @@ class Gaussians:
                 scale = 0.0
             Sigma = Sigma.plus(part.S.times(Pair.of(np.full((d, d), scale))))
             parts.append((part, scale))
-        unit = (2.0 * math.sqrt(d) + 6.0) * TWO_DOUBLES
+        unit = (0.5 * d + 8.0) * TWO_DOUBLES
         diagonal = np.diag(Sigma.high)
         for part, scale in parts:
             size = np.where(np.diag(part.S.high) > 0.0, np.abs(part.mean.high), 0.0)

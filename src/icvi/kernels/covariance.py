@@ -15,11 +15,10 @@ from icvi.kernels.compiling import step
 from icvi.kernels.part import part
 from icvi.kernels.pivots import (
     covariance_scale,
-    harmless,
-    least_precision,
     log_pivots,
     plain_unit,
     precise_enough,
+    surely_precise,
 )
 from icvi.kernels.precise import factorise_precisely
 from icvi.kernels.rounding import LN_2
@@ -50,7 +49,7 @@ def log_determinant(A, Q, G, J, d):
             else:
                 G[row_r + c, 0] = x * inverse
     value = log_pivots(G, np.int64(0), d)
-    if least_precision(loss, 0.0, d) <= harmless(d):
+    if surely_precise(loss, 0.0, 1.0, d):
         return value
     if precise_enough(G, np.int64(0), d, plain_unit(d), 0.0):
         return value

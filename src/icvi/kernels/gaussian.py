@@ -22,11 +22,10 @@ from icvi.kernels.part import part
 from icvi.kernels.pivots import (
     covariance_scale,
     cross_entropy,
-    harmless,
-    least_precision,
     log_pivots,
     plain_unit,
     precise_enough,
+    surely_precise,
     tolerance,
 )
 from icvi.kernels.precise import factorise_precisely
@@ -131,12 +130,11 @@ def factorise(A, Q, G, J, k, d, alone):
                 invert_pivot(A, G, end, pivot, 1.0)
             row_r, scale = row_r + r + 1, np.int64(L.G_INVERSE)
         add_square(A, G, end, z + c)
-    enough, uncertain = harmless(d), 0
+    uncertain = 0
     for i in range(k + 1):
         G[L.G_H, i] = log_pivots(G, i, d)
-        bound = least_precision(G[_LOSS, i], G[L.G_QUADRATIC, i], d)
-        if not bound <= enough and (alone or (i > 0 and i != J)):
-            uncertain += doubt(G, i, J, d)
+        if not surely_precise(G[_LOSS, i], G[L.G_QUADRATIC, i], 1.0, d):
+            uncertain += doubt(G, i, J, d) if alone or (i > 0 and i != J) else 0
     if uncertain > 0:
         # Only now: they take the place of factors that have been read.
         for i in range(k + 1):
@@ -153,8 +151,9 @@ def doubt(G, i, J, d):
         for c in range(d):
             G[z + c, i] = 0.0
     h = cross_entropy(G[L.G_QUADRATIC, i], G[L.G_H, i], i, J, d)
-    bound = least_precision(G[_LOSS, i], G[L.G_QUADRATIC, i], d)
-    if bound <= harmless(d) * tolerance(h) or precise_enough(G, i, d, plain_unit(d), h):
+    if surely_precise(G[_LOSS, i], G[L.G_QUADRATIC, i], tolerance(h), d):
+        return 0
+    if precise_enough(G, i, d, plain_unit(d), h):
         return 0
     G[_LOSS, i] = -1.0
     return 1

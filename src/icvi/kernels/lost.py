@@ -17,15 +17,20 @@ _SIZE = 2.0**20
 
 
 @part(returns=types.boolean)
+def suspect(A, i):
+    """Whether the CP of column i is next to nothing of what it was."""
+    # A shows what has faded by the factor N / HELD.
+    return A[L.CP, i] * A[L.HELD, i] < _LOST * A[L.PEAK, i] * A[L.N, i]
+
+
+@part(returns=types.boolean)
 def lost(A, i, d):
     """Whether the CP of column i has lost its digits.
 
     A CP of zero has been cleared: the samples that are left are one point, to rounding. To believe
     that, the rounding must be small beside the point itself.
     """
-    peak = A[L.PEAK, i] * _LOST
-    # A shows what has faded by the factor N / HELD.
-    if A[L.CP, i] * A[L.HELD, i] >= peak * A[L.N, i]:
+    if not suspect(A, i):
         return False
     if A[L.CP, i] > 0.0:
         return True
@@ -36,14 +41,10 @@ def lost(A, i, d):
 
 
 @part(returns=types.boolean)
-def any_lost(A, k, d):
-    """Whether some cluster has lost its digits."""
-    suspects = 0
+def any_lost(A, C, k, d):
+    """Whether some cluster has lost its digits, once there has been a suspect."""
     for i in range(1, k + 1):
-        if A[L.CP, i] * A[L.HELD, i] < A[L.PEAK, i] * _LOST * A[L.N, i]:
-            suspects += 1
-    if suspects > 0:
-        for i in range(1, k + 1):
-            if lost(A, i, d):
-                return True
+        if lost(A, i, d):
+            return True
+    C[L.QUEUED, 0] = 0.0
     return False

@@ -74,27 +74,24 @@ def cross_entropy(quadratic, logdet, i, J, d):
 def plain_unit(d):
     """The u of a factor in doubles: of moments, their sum, the factor and a substitution.
 
-    About 3 d + 10 roundings of either sign.
+    About 3 d + 10 roundings, but of either sign.
     """
-    return (2.0 * math.sqrt(d) + 6.0) * UNIT
+    return (0.5 * d + 8.0) * UNIT
 
 
 @part(returns=types.float64)
 def tolerance(h):
-    """How far h may be off, in multiples of TOLERANCE."""
+    """How far h may be off, in units of TOLERANCE."""
     return abs(h) if abs(h) > LARGEST_H else 1.0
 
 
-@part(returns=types.float64)
-def harmless(d):
-    """The bound that `least_precision` may have where h is as precise as promised."""
-    return 2.0 * TOLERANCE / (plain_unit(d) * d)
+@part(returns=types.boolean)
+def surely_precise(loss, quadratic, scale, d):
+    """Whether loss = 1 / det(H) alone shows that h is as precise as promised.
 
-
-@part(returns=types.float64)
-def least_precision(loss, quadratic, d):
-    """A bound on the error of h, or of ln|Sigma|, from loss = 1 / det(H) alone; see `harmless`."""
-    return loss * (d + _E * quadratic)
+    ``scale`` is that of `tolerance`.
+    """
+    return plain_unit(d) * d * loss * (d + _E * quadratic) <= 2.0 * TOLERANCE * scale
 
 
 @part(returns=types.boolean)

@@ -104,7 +104,7 @@ def fill(A, Q, G, i, J, ridge, d):
         G[place, _HIGH], G[place, _LOW] = e, low
         place += 1
     own = kept_unit(A, Q, G, first, a, d) + kept_unit(A, Q, G, second, b, d)
-    return own + (2.0 * math.sqrt(d) + 6.0) * TWO_DOUBLES
+    return own + (0.5 * d + 8.0) * TWO_DOUBLES
 
 
 @part(fastmath=False)
