@@ -243,7 +243,10 @@ def test_weights_that_sum_to_next_to_one(more):
     weights = rng.random(40) + 0.1
     for i in range(2):
         weights[labels == i] *= (1.0 + more) / weights[labels == i].sum()
-    values = tracked(X, labels, GAUSSIAN, weights), icvi.scores(X, labels, GAUSSIAN, weights=weights)
+    values = (
+        tracked(X, labels, GAUSSIAN, weights),
+        icvi.scores(X, labels, GAUSSIAN, weights=weights),
+    )
     for some in values:
         assert_right_or_nan(some, X, labels, weights)
     assert more < 1e-9 or all(math.isfinite(some["NI"]) for some in values)

@@ -6,13 +6,16 @@ With numpy alone: small jobs never meet the compiler.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, TOLERANCE
 from icvi.two_doubles import Array, Pair, inverse_root
 
+Booleans = NDArray[np.bool_]
 
-def factor(Sigma: Array, e: Array, unit: float) -> tuple[Array, Array, Array]:
-    """e' Sigma^-1 e and ln|Sigma| of a stack, and whether these are as precise as promised.
+
+def factor(Sigma: Array, e: Array, unit: float) -> tuple[Array, Array, Booleans]:
+    """Quadratic forms e' Sigma^-1 e and ln|Sigma| of a stack, and whether both are precise.
 
     ``unit`` is the u of Sigma and of the factorisation; where e is 0, only the determinant counts.
     Column by column over the whole stack.
@@ -31,7 +34,7 @@ def factor(Sigma: Array, e: Array, unit: float) -> tuple[Array, Array, Array]:
     return _read(L, z, pivots, np.full(len(L), unit))
 
 
-def factor_precisely(Sigma: Pair, e: Pair, unit: Array) -> tuple[Array, Array, Array]:
+def factor_precisely(Sigma: Pair, e: Pair, unit: Array) -> tuple[Array, Array, Booleans]:
     """The same in two doubles; ``unit`` is of each matrix."""
     m, d = e.high.shape
     # e is one more row below Sigma, and is solved for along with the factor.
@@ -53,7 +56,7 @@ def factor_precisely(Sigma: Pair, e: Pair, unit: Array) -> tuple[Array, Array, A
     return _read(L[:, :d], L[:, d], pivots, unit)
 
 
-def _read(L: Array, z: Array, pivots: Array, unit: Array) -> tuple[Array, Array, Array]:
+def _read(L: Array, z: Array, pivots: Array, unit: Array) -> tuple[Array, Array, Booleans]:
     quadratic, logdet = np.einsum("ic,ic->i", z, z), np.log(pivots).sum(axis=1)
     h = np.where(z.any(axis=1), cross_entropy(quadratic, logdet, z.shape[1]), 0.0)
     allowed = TOLERANCE * np.where(np.abs(h) > LARGEST_H, np.abs(h), 1.0)
@@ -61,7 +64,7 @@ def _read(L: Array, z: Array, pivots: Array, unit: Array) -> tuple[Array, Array,
 
 
 def cross_entropy(quadratic: Array, logdet: Array, d: int) -> Array:
-    """h of pairs of clusters."""
+    """Cross-entropies h of pairs of clusters."""
     return np.asarray(0.5 * (quadratic + logdet + d * LN_2PI))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icvi.factors import cross_entropy, factor, factor_precisely
+from icvi.factors import Booleans, cross_entropy, factor, factor_precisely
 from icvi.kernels.rounding import MEANS, NEAR_ONE, SUMS, TWO_DOUBLES, UNIT
 from icvi.moments import Moments, offsets, overall_mean
 from icvi.two_doubles import Array, Pair
@@ -58,18 +58,20 @@ class Gaussians:
     def _factor(
         self, Sigma: Array, e: Array, pairs: Sequence[tuple[_Number, _Number]]
     ) -> tuple[Array, Array]:
-        """e' Sigma^-1 e and ln|Sigma| of sums of two covariances; one with itself counts once.
+        """Quadratic forms e' Sigma^-1 e and ln|Sigma| of sums of two covariances.
 
-        nan where two doubles are not enough.
+        One with itself counts once. nan where two doubles are not enough.
         """
         quadratic, logdet, precise = factor(Sigma, e, self._unit)
         again = np.flatnonzero(~precise)
         if len(again):
-            quadratic[again], logdet[again], precise = self._refine([pairs[i] for i in again])
+            quadratic[again], logdet[again], precise = self._refine(
+                [pairs[i] for i in again.tolist()]
+            )
             logdet[again[~precise]] = math.nan
         return quadratic, logdet
 
-    def _refine(self, pairs: Sequence[tuple[_Number, _Number]]) -> tuple[Array, Array, Array]:
+    def _refine(self, pairs: Sequence[tuple[_Number, _Number]]) -> tuple[Array, Array, Booleans]:
         shape = len(pairs), self._d
         e, Sigma = Pair(np.zeros(shape), np.zeros(shape)), np.zeros((2, *shape, self._d))
         unit = np.full(len(pairs), math.nan)

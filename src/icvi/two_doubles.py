@@ -52,14 +52,15 @@ class Pair(NamedTuple):
     def times(self, other: Pair) -> Pair:
         """The product, element by element."""
         p = self.high * other.high
-        error = product_error(*np.broadcast_arrays(self.high, other.high), p)
+        a, b = np.broadcast_arrays(self.high, other.high)
+        error = product_error(a, b, p)
         return Pair(*two_sum(p, error + (self.high * other.low + self.low * other.high)))
 
     def negative(self) -> Pair:
         """The same with the other sign."""
         return Pair(-self.high, -self.low)
 
-    def at(self, *where: object) -> Pair:
+    def at(self, *where: int | slice | None) -> Pair:
         """A part of the array."""
         return Pair(self.high[where], self.low[where])
 

@@ -66,7 +66,7 @@ def log_pivots(G, i, d):
 
 @part(returns=types.float64)
 def cross_entropy(quadratic, logdet, i, J, d):
-    """h of a pair; 0 for one covariance with itself, of which only the determinant is read."""
+    """Cross-entropy h of a pair; 0 for a covariance with itself: only its determinant is read."""
     return 0.0 if i == 0 or i == J else 0.5 * (quadratic + logdet + d * LN_2PI)
 
 

@@ -1,7 +1,7 @@
-"""How precise covariances, their factors and what is read from them are, with one value for all.
+"""How precise the numbers are that covariances are made of, and how precise readings must be.
 
-See `pivots` for the bounds, `precise` for what is kept in two doubles. Roundings are of either sign:
-a sum of n of them grows with the root of n.
+See `pivots` for the bounds, `precise` for what is kept in two doubles. Roundings are of either
+sign: a sum of n of them grows with the root of n.
 """
 
 from __future__ import annotations
