@@ -1,7 +1,7 @@
 """Numbers hold: against 60-digit arithmetic on the very same doubles, and on long streams.
 
-Relative error below 1e-9 everywhere, for every index, except where conditioning itself
-forbids it; those cases are shown at the end, with the condition that causes them.
+Relative error below 1e-9 everywhere, for every index; where conditioning forbids it the reading is
+nan, or the data themselves have no more digits. `test_conditioning` looks for hard cases.
 """
 
 from __future__ import annotations
@@ -70,8 +70,10 @@ def test_a_first_sample_that_is_a_far_outlier(outlier):
     """In a cluster of its own, and in one with others, whose covariance it then spoils."""
     X, labels = blobs(n=150, d=2, k=4)
     X = np.vstack([[outlier, -outlier], X])
+    covariance = NAMES if outlier < 1e10 else MOMENT  # two doubles are not enough beyond
     assert_precise(X, np.concatenate([[4], labels]), [*MOMENT, "rCIP", "rH"])
-    assert_precise(X, np.concatenate([[0], labels]), MOMENT)
+    assert_precise(X, np.concatenate([[4], labels]), covariance)
+    assert_precise(X, np.concatenate([[0], labels]), covariance)
 
 
 def test_clusters_far_apart_compared_with_their_width():
@@ -81,7 +83,7 @@ def test_clusters_far_apart_compared_with_their_width():
 
 def test_a_mean_that_drifts_far_from_where_the_stream_began():
     X, labels = blobs(n=200, d=2, k=4)
-    assert_precise(X + np.linspace(0.0, 1e9, len(X))[:, None], labels, MOMENT)
+    assert_precise(X + np.linspace(0.0, 1e9, len(X))[:, None], labels)
 
 
 def test_between_scatter_that_is_tiny_beside_the_within_scatter():
@@ -143,37 +145,6 @@ def test_coincident_centroids_up_to_rounding_are_ill_conditioned():
     labels = np.array([0, 0, 1, 1])
     assert relative_change("XB", X, labels) > 0.01
     assert icvi.score(X, labels, "XB") > 1e30
-
-
-def test_singular_clusters_on_a_large_scale_are_ill_conditioned():
-    """With n_i <= d a covariance is singular but for delta.
-
-    Its determinant is then the difference of numbers var / delta times larger, so NI and rH
-    lose that factor: 1e10 here, and an input digit moves them as much.
-    """
-    rng = np.random.default_rng(0)
-    X = 1e2 * rng.standard_normal((12, 3))
-    labels = np.repeat(np.arange(4), 3)
-    loss = np.var(X) / 1e-4 * np.finfo(float).eps
-    for name in ("NI", "rH"):
-        expected = exact.exact(name, X, labels.tolist())
-        np.testing.assert_allclose(tracked(X, labels, [name])[name], expected, rtol=1e3 * loss)
-
-
-@pytest.mark.parametrize("length", [1e3, 1e5, 1e6])
-def test_long_thin_clusters_cost_the_covariance_indices_the_condition_number(length):
-    """A covariance holds squares: an aspect ratio of r has condition number r^2.
-
-    Its smallest eigenvalue, and with it NI, rCIP and rH, is known to r^2 roundings and no
-    better, in any arithmetic that keeps second moments as doubles. The others do not mind.
-    """
-    X, labels = blobs(n=150, d=2, k=3)
-    X[:, 1] = length * X[:, 0] + 0.1 * X[:, 1]
-    assert_precise(X, labels, MOMENT)
-    loss = (10.0 * length) ** 2 * np.finfo(float).eps
-    for name in ("NI", "rH"):
-        expected = exact.exact(name, X, labels.tolist())
-        np.testing.assert_allclose(tracked(X, labels, [name])[name], expected, rtol=100 * loss)
 
 
 def test_singular_clusters_beyond_rounding_are_undefined_not_garbage():

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.gaussians import Gaussians
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.moments import Moments, offsets, overall_mean, unweighted_mean
@@ -91,59 +92,16 @@ def _triangles(m: Moments) -> Array:
 
 def with_gaussians(state: State, m: Moments, delta: float, want: int) -> State:
     """The state with log-determinants and pair overlaps for one delta."""
-    assert m.S is not None
-    d = state.d
-    ridge = delta * np.eye(d)
-    Sigma = m.S * _scale(m.n)[:, None, None] + ridge
-    e = offsets(m, overall_mean(m))
-    T = m.S.sum(axis=0) + np.einsum("i,ir,ic->rc", m.n, e, e)
-    Sigma_data = T * _scale(np.array([state.N]))[0] + ridge
-    h = _pair_entropies(m, Sigma) if want & L.WANT_PAIRS else _NOT_ASKED
+    g = Gaussians(m, delta)
+    alone = want & L.WANT_LOGDET
+    h = g.pair_entropies() if want & L.WANT_PAIRS else _NOT_ASKED
     return state._replace(
-        logdet=_factor(Sigma, np.zeros((state.k, d)))[1],
-        logdet_T=float(_factor(Sigma_data[None], np.zeros((1, d)))[1][0]),
+        logdet=g.log_determinants() if alone else _NOT_ASKED,
+        logdet_T=g.log_determinant_of_all() if alone else math.nan,
         h_sum=float(h.sum()),
         cip_sum=float(np.exp(-h).sum()),
         log_cip=_log_sum_exp(-h),
     )
-
-
-def _scale(n: Array) -> Array:
-    """1 / (n - 1); 0 for one sample, nan below its weight."""
-    return np.where(n > 1.0, 1.0 / (n - 1.0), np.where(n == 1.0, 0.0, math.nan))
-
-
-def _pair_entropies(m: Moments, Sigma: Array) -> Array:
-    """h_ij of all pairs i < j."""
-    k, d = m.high.shape
-    rows = [np.empty(0)]
-    for i in range(k - 1):
-        e = (m.high[i + 1 :] - m.high[i]) + (m.low[i + 1 :] - m.low[i])
-        quadratic, logdet = _factor(Sigma[i + 1 :] + Sigma[i], e)
-        rows.append(0.5 * (quadratic + logdet + d * math.log(2.0 * math.pi)))
-    return np.concatenate(rows)
-
-
-def _factor(Sigma: Array, e: Array) -> tuple[Array, Array]:
-    """E' Sigma^-1 e and ln|Sigma| of a stack of matrices; nan where singular to rounding.
-
-    A Cholesky factorisation over the stack, column by column.
-    """
-    d = Sigma.shape[1]
-    factor, z = np.array(Sigma), np.array(e)
-    logdet = np.zeros(len(Sigma))
-    tolerance = d * np.finfo(float).eps
-    for c in range(d):
-        floor = tolerance * factor[:, c, c]
-        row = factor[:, c, :c]
-        pivot = factor[:, c, c] - np.einsum("im,im->i", row, row)
-        pivot = np.where(pivot > floor, pivot, math.nan)
-        root = np.sqrt(pivot)
-        logdet += np.log(pivot)
-        z[:, c] = (z[:, c] - np.einsum("im,im->i", row, z[:, :c])) / root
-        below = np.einsum("irm,im->ir", factor[:, c + 1 :, :c], row)
-        factor[:, c + 1 :, c] = (factor[:, c + 1 :, c] - below) / root[:, None]
-    return np.einsum("ic,ic->i", z, z), logdet
 
 
 def _log_sum_exp(x: Array) -> float:

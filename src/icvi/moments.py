@@ -6,12 +6,16 @@ means and scatter, centroids as a sum of two doubles (see `kernels.layout`).
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from icvi.precise_scatter import Scatter, precise_scatter
+from icvi.two_doubles import Pair, product_error, two_sum
 
 Array = NDArray[np.float64]
 
@@ -20,13 +24,18 @@ _BLOCK = 16_384  # numbers
 
 @dataclass(frozen=True)
 class Moments:
-    """Weights, centroids and scatter of k clusters; ``high + low`` is a centroid."""
+    """Weights, centroids and scatter of k clusters; ``high + low`` is a centroid.
+
+    ``again`` sums the scatter of a cluster, or of all samples for None, in two doubles.
+    """
 
     n: Array
     high: Array
     low: Array
     CP: Array
     S: Array | None
+    again: Callable[[int | None], Scatter] | None = None
+    samples: int = 0
 
 
 def gather(
@@ -41,14 +50,23 @@ def gather(
     for i in range(k):
         members = order[bounds[i] : bounds[i + 1]]
         x, w = X[members], None if weights is None else weights[members]
-        n[i] = len(members) if w is None else w.sum()
-        high[i], low[i] = exact_mean(x, w, n[i])
+        n[i], rest = exact_weight(len(x), w)
+        high[i], low[i] = exact_mean(x, w, n[i], rest)
         if S is not None:
             S[i] = _scatter(x, w, high[i], low[i])
             CP[i] = np.trace(S[i])
         else:
             CP[i] = _compactness(x, w, high[i], low[i])
-    return Moments(n, high, low, CP, S)
+
+    @functools.cache
+    def again(i: int | None) -> Scatter:
+        members = order if i is None else order[bounds[i] : bounds[i + 1]]
+        x, w = X[members], None if weights is None else weights[members]
+        n, rest = exact_weight(len(x), w)
+        mean = Pair(*exact_mean(x, w, n, rest))
+        return Scatter(n, (n - 1.0) + rest, len(x), mean, precise_scatter(x, w, mean))
+
+    return Moments(n, high, low, CP, S, again, len(X))
 
 
 def sorted_by_cluster(
@@ -61,13 +79,21 @@ def sorted_by_cluster(
     return order, np.concatenate(([0], np.cumsum(np.bincount(codes, minlength=k))))
 
 
-def exact_mean(x: Array, w: Array | None, n: float) -> tuple[Array, Array]:
-    """Mean over samples whose weights sum to n: the nearest doubles, and what these leave over.
+def exact_weight(count: int, w: Array | None) -> tuple[float, float]:
+    """Sum of the weights: the nearest double, and what it leaves over."""
+    if w is None:
+        return float(count), 0.0
+    high, low = _sum(w[:, None], None)
+    return float(high[0]), float(low[0])
+
+
+def exact_mean(x: Array, w: Array | None, n: float, rest: float = 0.0) -> tuple[Array, Array]:
+    """Mean over samples whose weights sum to n + rest: the nearest doubles, and what is left over.
 
     For data of like size neither the order of the samples nor their number matters, so that means
     which are equal are found equal.
     """
-    return _quotient(*_sum(x, w), n)
+    return _quotient(*_sum(x, w), n, rest)
 
 
 def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
@@ -102,11 +128,11 @@ def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
     for block, weight in _blocks(x, w):
         parts = _exact_parts(block if weight is None else block * weight)
         if weight is not None:
-            parts.append(_product_error(block, weight, block * weight).sum(axis=0))
+            parts.append(product_error(block, weight, block * weight).sum(axis=0))
         for part in parts:
-            high, error = _two_sum(high, part)
+            high, error = two_sum(high, part)
             low = low + error
-    return _two_sum(high, low)
+    return two_sum(high, low)
 
 
 def _exact_parts(x: Array) -> list[Array]:
@@ -125,39 +151,20 @@ def _exact_parts(x: Array) -> list[Array]:
     return parts
 
 
-def _quotient(high: Array, low: Array, n: float) -> tuple[Array, Array]:
-    """(high + low) / n in two parts: the nearest double, and from there the nearest again.
+def _quotient(high: Array, low: Array, n: float, rest: float) -> tuple[Array, Array]:
+    """(high + low) / (n + rest) in two parts: the nearest double, and from there the nearest again.
 
     So equal quotients get equal parts.
     """
     v = high / n
-    v = v + _remainder(high, low, v, n) / n
-    return v, _remainder(high, low, v, n) / n
+    v = v + _remainder(high, low, v, n, rest) / n
+    return v, _remainder(high, low, v, n, rest) / n
 
 
-def _remainder(high: Array, low: Array, v: Array, n: float) -> Array:
-    """What n v leaves of high + low, where n v is next to high."""
+def _remainder(high: Array, low: Array, v: Array, n: float, rest: float) -> Array:
+    """What (n + rest) v leaves of high + low, where n v is next to high."""
     p = v * n
-    return ((high - p) - _product_error(v, np.float64(n), p)) + low
-
-
-def _two_sum(a: Array, b: Array) -> tuple[Array, Array]:
-    s = a + b
-    back = s - a
-    return s, (a - (s - back)) + (b - back)
-
-
-def _product_error(a: Array, b: Array | np.float64, p: Array) -> Array:
-    """The error a b - p of the rounded product p, exactly (Dekker)."""
-    a_high, b_high = _head(a), _head(b)
-    a_low, b_low = a - a_high, b - b_high
-    return np.asarray(((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)
-
-
-def _head(a: Array | np.float64) -> Array | np.float64:
-    """The upper half of a double's digits."""
-    t = 134217729.0 * a  # 2^27 + 1
-    return t - (t - a)
+    return ((high - p) - product_error(v, np.float64(n), p)) + (low - v * rest)
 
 
 def overall_mean(m: Moments) -> tuple[Array, Array]:

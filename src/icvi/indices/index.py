@@ -20,6 +20,8 @@ Direction = Literal["max", "min"]
 #: What each field of the state asks of the caches. Fields not named here are always there.
 _ASKS = {
     "B": L.WANT_BETWEEN,
+    # W + B, not the sum over all samples: that one still has the rounding of what has left.
+    "CP_0": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
     "nearest": L.WANT_NEAREST,

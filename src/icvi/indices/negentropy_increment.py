@@ -4,13 +4,16 @@ r"""NI: how much less Gaussian the data become when the clusters are taken as on
           - \tfrac12 \ln|\Sigma_{data}|, \quad p_i = n_i/N
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I`. Smaller is better; exactly 0 for one cluster.
-Undefined without samples, where a covariance is singular to rounding, and where a cluster
-weighs less than 1. Equations 22-26 of the paper, incremental form 65-66; the state stays
-unregularised, :math:`\delta` is added when read.
+Undefined without samples, where a covariance is singular or so ill-conditioned that the value is
+not certain to 1e-9, and where a cluster weighs less than 1. Equations 22-26 of the paper,
+incremental form 65-66; the state stays unregularised, :math:`\delta` is added when read.
 
 :math:`\delta = 10^{-\varepsilon/d}` by default, :math:`\varepsilon = 12`. It depends on the
 unit of the data and grows with d (0.1 at d = 12): a cluster of d samples or fewer is all
 :math:`\delta`. Give ``delta`` to set it.
+
+Determinants that lose too many digits in doubles are computed in two doubles; a bound on the loss
+decides. Memory is O(k d^2): a covariance per cluster.
 """
 
 from __future__ import annotations

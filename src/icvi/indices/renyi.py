@@ -8,12 +8,17 @@ r"""rCIP and rH: how much the clusters overlap as Gaussians, and the entropy for
           rH = \sum_{i<j} h_{ij} \quad\text{(larger is better)}
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I` as in NI. Undefined for k < 2, where a covariance
-is singular to rounding, and where a cluster weighs less than 1. Equations 27-29 of the
+is singular or so ill-conditioned that the value is not certain to 1e-9, and where a cluster weighs
+less than 1. Equations 27-29 of the
 paper, incremental forms 66-68.
 
 rCIP underflows to 0 when clusters are far apart; ``log_rcip=True`` gives its logarithm, which
 does not. Both sums grow with the number of pairs, so between different k they mostly compare
 k; ``mean=True`` divides by it. rH is summed from :math:`h`, never taken as a logarithm of rCIP.
+
+Covariances that lose too many digits in doubles are factorised in two doubles; a bound on the loss
+decides. Memory is O(k d^2) for the covariances and, for each of rCIP and rH, O(k^2) for the pairs:
+32 GiB for both at k = 20,000.
 
 With ``prototypes=True`` a cluster is a mixture of its prototypes l, each a Gaussian of the samples
 that it won, and two clusters overlap by the mean over pairs of these:

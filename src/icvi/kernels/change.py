@@ -48,9 +48,12 @@ def whether_in(A, Q, J, X, r, w, d, scatter, sure):
 def worn(A, J, d):
     """Whether so much has left column J that rounding shows in what is left.
 
-    A single sample has no spread; then it shows only where what left was far beyond its size.
+    A single sample has no spread: one that it has is rounding. Without, rounding shows only where
+    what left was far beyond the sample's size.
     """
     peak = A[L.PEAK, J]
+    if A[L.COUNT, J] == 1.0 and A[L.CP, J] > 0.0:
+        return True
     if A[L.CP, J] >= _WORN * peak:
         return False
     size = 0.0

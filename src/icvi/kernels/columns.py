@@ -12,6 +12,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from icvi.kernels import layout as L
+from icvi.kernels.doubles import fma
 from icvi.kernels.part import part
 from icvi.kernels.vectors import Block, Vector, lanes, two_sum
 from icvi.kernels.vectors import fma as fma_lanes
@@ -20,19 +21,6 @@ from icvi.kernels.vectors import fma as fma_lanes
 RESIDUE = 2.0**-94
 
 _EACH = np.int64(-1)
-
-
-@intrinsic
-def fma(typingctx, a, b, c):
-    """The value of a b + c, rounded once."""
-    del typingctx, a, b, c
-    signature = types.float64(types.float64, types.float64, types.float64)
-
-    def codegen(context, builder, signature, arguments):
-        del context, signature
-        return builder.fma(*arguments)
-
-    return signature, codegen
 
 
 @intrinsic

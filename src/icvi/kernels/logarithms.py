@@ -18,17 +18,24 @@ from icvi.kernels.view import array
 # Not a kernel: code that is handed a kernel is never cached.
 @register_jitable
 def add_logarithms(a, b):
-    """ln(exp a + exp b)."""
+    """ln(exp a + exp b); nan where one is."""
+    if a == -math.inf:
+        return b
+    if b == -math.inf:
+        return a
     top = max(a, b)
-    return top if top == -math.inf else top + math.log(math.exp(a - top) + math.exp(b - top))
+    return top + math.log(math.exp(a - top) + math.exp(b - top))
 
 
 @part(returns=types.float64)
 def log_total(G, row, k):
-    """Ln of the sum of exp(G[row, i]) over 1..k."""
+    """Ln of the sum of exp(G[row, i]) over 1..k; nan where one is."""
     top = -math.inf
     for i in range(1, k + 1):
-        top = max(top, G[row, i])
+        if not G[row, i] <= top:  # nan is above everything
+            top = G[row, i]
+        if top != top:
+            return top
     s = 0.0
     for i in range(1, k + 1):
         s += math.exp(G[row, i] - top)

@@ -15,23 +15,21 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiling import step
-from icvi.kernels.gaussian import factorise
-from icvi.kernels.lanes import LANES
+from icvi.kernels.gaussian import factorise, scale_changed
 from icvi.kernels.part import part
+from icvi.kernels.rounding import LN_2PI
 from icvi.kernels.view import array
-
-_LN_2PI = math.log(2.0 * math.pi)
 
 
 @part
-def tabulate(A, C, G, k, d, stale, table):
+def tabulate(A, Q, C, G, k, d, stale, table):
     """-h of every prototype that changed and every other."""
-    end = (k + LANES) // LANES * LANES
+    scale_changed(A, C, G, stale, d)
     for q in range(stale):
         J = np.int64(C[L.QUEUE, q])
-        factorise(A, G, J, end, d)
+        factorise(A, Q, G, J, k, d, False)
         for i in range(1, k + 1):
-            minus_h = -0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * _LN_2PI)
+            minus_h = -0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * LN_2PI)
             G[table + J, i] = minus_h
             G[table + i, J] = minus_h
 
@@ -108,7 +106,8 @@ def refresh_owned(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     table = L.G_WORK + d * (d + 1) // 2 + d
     pairs = table + columns
     members = pairs + columns
-    tabulate(A, C, G, k, d, m[L.STALE], table)
+    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    tabulate(A, Q, C, G, k, d, m[L.STALE], table)
     clusters = count_members(C, G, k, members)
     for q in range(m[L.STALE]):
         c = np.int64(C[L.OWNER, int(C[L.QUEUE, q])])

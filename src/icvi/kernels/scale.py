@@ -6,8 +6,9 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.columns import fma, show
+from icvi.kernels.columns import show
 from icvi.kernels.compiling import INTEGERS, compiled, kernel
+from icvi.kernels.doubles import fma
 from icvi.kernels.view import array, doubles
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.columns import fma
 from icvi.kernels.compiling import step
+from icvi.kernels.doubles import fma
 from icvi.kernels.part import part
 from icvi.kernels.sums import square_gap, total
 from icvi.kernels.view import array

@@ -24,6 +24,7 @@ _REASONS = (
     "weight<1",
     "overflow",
     "negative_overflow",
+    "lost_digits",
 )
 
 
@@ -53,6 +54,8 @@ LIGHT_CLUSTER = _nan("weight<1", limit=False)
 #: the value exceeds the largest double
 OVERFLOW = _nan("overflow")
 NEGATIVE_OVERFLOW = _nan("negative_overflow")
+#: so much has been taken back from a cluster that only rounding is left of its spread
+LOST_DIGITS = _nan("lost_digits", limit=False)
 
 _ALWAYS = {"overflow": math.inf, "negative_overflow": -math.inf}
 

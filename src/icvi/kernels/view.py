@@ -29,7 +29,7 @@ FIELDS = {
     "v": "A[L.V : L.V + m[L.D], 1 : m[L.K] + 1].T",
     "mu": "A[L.V : L.V + m[L.D], 0]",
     "CP": "A[L.CP, 1 : m[L.K] + 1]",
-    "CP_0": "A[L.CP, 0]",
+    "CP_0": "C[L.VAR, 0] + C[L.SEP, 0]",
     "var": "C[L.VAR, 1 : m[L.K] + 1]",
     "W": "C[L.VAR, 0]",
     "B": "C[L.SEP, 0]",

@@ -26,10 +26,12 @@ REASONS = {
     "N<=k": "there are not more samples than clusters",
     "zero_within": "every sample lies on the centroid of its cluster",
     "coincident_centroids": "two clusters have the same centroid",
-    "singular_scatter": "a covariance matrix has no inverse",
+    "singular_scatter": "a covariance matrix has no inverse, or none that is known well enough",
     "weight<1": "a cluster weighs less than one sample",
     "overflow": "the value is larger than the largest floating-point number",
     "negative_overflow": "the value is below the lowest floating-point number",
+    "lost_digits": "a sample that was taken back lay so far away that the spread of its cluster "
+    "is no longer known",
 }
 
 _ROUNDING = 1e-9  # relative

@@ -1,0 +1,73 @@
+"""Arrays of numbers that are sums of two doubles, high and low: about 31 digits, with numpy alone.
+
+In compiled code the same is in `kernels.doubles`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """The sum of a and b, and what rounding took from it (Knuth)."""
+    s = a + b
+    back = s - a
+    return s, (a - (s - back)) + (b - back)
+
+
+def product_error(a: Array, b: Array | np.float64, p: Array) -> Array:
+    """The error a b - p of the rounded product p, exactly (Dekker)."""
+    a_high, b_high = _head(a), _head(b)
+    a_low, b_low = a - a_high, b - b_high
+    return np.asarray(((a_high * b_high - p) + a_high * b_low + a_low * b_high) + a_low * b_low)
+
+
+def _head(a: Array | np.float64) -> Array | np.float64:
+    """The upper half of a double's digits."""
+    t = 134217729.0 * a  # 2^27 + 1
+    return t - (t - a)
+
+
+class Pair(NamedTuple):
+    """An array in two doubles. Operators are not overloaded: a tuple has its own."""
+
+    high: Array
+    low: Array
+
+    @classmethod
+    def of(cls, a: Array) -> Pair:
+        """The same numbers, with nothing in the low part."""
+        return cls(a, np.zeros_like(a))
+
+    def plus(self, other: Pair) -> Pair:
+        """The sum, element by element."""
+        s, error = two_sum(self.high, other.high)
+        return Pair(*two_sum(s, error + (self.low + other.low)))
+
+    def times(self, other: Pair) -> Pair:
+        """The product, element by element."""
+        p = self.high * other.high
+        a, b = np.broadcast_arrays(self.high, other.high)
+        error = product_error(a, b, p)
+        return Pair(*two_sum(p, error + (self.high * other.low + self.low * other.high)))
+
+    def negative(self) -> Pair:
+        """The same with the other sign."""
+        return Pair(-self.high, -self.low)
+
+    def at(self, *where: int | slice | None) -> Pair:
+        """A part of the array."""
+        return Pair(self.high[where], self.low[where])
+
+
+def inverse_root(a: Pair) -> Pair:
+    """1 / sqrt(a), by a step of Newton's from the nearest double."""
+    r = 1.0 / np.sqrt(a.high)
+    start = Pair.of(r)
+    error = a.times(start.times(start)).plus(Pair.of(-np.ones_like(r)))
+    return Pair(*two_sum(r, -0.5 * r * (error.high + error.low)))
