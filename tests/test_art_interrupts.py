@@ -134,10 +134,10 @@ def test_labels_that_join_leave_again():
     q, m = KINDS["Quantizer"], KINDS["FuzzyARTMAP"]
     names = [f"new {i}" for i in range(20)]  # more than there is room for
     moments = interrupt_everywhere(
-        q.after("fit", slice(0, 40)), lambda e: e.partial_fit(UNSEEN, names), state
+        q.after("fit", slice(0, 40)), lambda e: e.partial_fit(UNSEEN, names), state, most=60
     )
     assert moments > 50
-    assert interrupt_everywhere(q.make, lambda e: e.fit(UNSEEN, names), state) > 50
+    assert interrupt_everywhere(q.make, lambda e: e.fit(UNSEEN, names), state, most=60) > 50
     assert interrupt_everywhere(
         m.after("fit", slice(0, 40)), lambda e: e.partial_fit(UNSEEN, np.arange(50, 70)), state
     )
