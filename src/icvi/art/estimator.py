@@ -100,18 +100,32 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         One sample, unlike a chunk, is not expected to name its features.
         """
         self._check_parameters()
-        begins = "_scaling" not in self.__dict__
-        if begins:
+        if "_scaling" not in self.__dict__:
             self._note((self.__dict__.copy(), None))
-        if not self._is_plain(X, named=named):
-            X = self._checked(X, reset=begins)
-        if begins:
+            X = self._checked(X, reset=True)
             check_first(len(X), self.bounds)
             self._start(X)
         else:
+            if not self._is_plain(X, named=named):
+                X = self._checked(X, reset=False)
             self._scaling.check(X, self.out_of_bounds)
             self._note((self.__dict__.copy(), self._snapshot(len(X))))
         return X  # type: ignore[no-any-return]
+
+    def _go_on_with_one(self, x: Any) -> NDArray[np.float64]:
+        """One sample as the only row of a chunk, checked."""
+        scaling = self.__dict__.get("_scaling")
+        if scaling is None or x.__class__ is not np.ndarray or x.shape != scaling.shape:
+            row = as_sample(x, None if scaling is None else scaling.d).reshape(1, -1)
+            return self._go_on(row, named=False)
+        X = x[None]
+        if x.dtype is not _FLOAT or not x.flags.c_contiguous:
+            return self._go_on(X, named=False)
+        self._check_parameters()
+        scaling.check(X, self.out_of_bounds)
+        # Nothing is replaced by learning one sample but what the snapshot knows of.
+        self._note((None, self._snapshot(1)))
+        return X
 
     def _look(self, X: Any) -> NDArray[np.float64]:
         """Samples to evaluate, checked."""
@@ -121,13 +135,6 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
             X = self._checked(X, reset=False)
         self._scaling.check(X, self.out_of_bounds)
         return X  # type: ignore[no-any-return]
-
-    def _row(self, x: Any) -> NDArray[np.float64]:
-        """One sample as the only row of a chunk."""
-        scaling = self.__dict__.get("_scaling")
-        if x.__class__ is np.ndarray and scaling is not None and x.shape == scaling.shape:
-            return x[None]  # checked with the scaling
-        return as_sample(x, None if scaling is None else scaling.d).reshape(1, -1)
 
     def _start(self, X: NDArray[np.float64]) -> None:
         scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
@@ -140,15 +147,14 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
 
     def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
-        fitted = self.__dict__
         return (
             X.__class__ is np.ndarray
             and X.dtype is _FLOAT
-            and "_scaling" in fitted
-            and X.shape[1:] == fitted["_scaling"].shape
+            and X.ndim == 2
+            and X.shape[1] == self.n_features_in_
             and X.flags.c_contiguous
             and len(X) > 0
-            and not (named and "feature_names_in_" in fitted)
+            and not (named and "feature_names_in_" in self.__dict__)
         )
 
     # -- parameters ------------------------------------------------------------------------
@@ -170,7 +176,7 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     def _restore(self, saved: Any) -> None:
         before, learnt = saved
         # Parameters, and what callers have added, may have changed since.
-        for name in _LEARNT:
+        for name in () if before is None else _LEARNT:
             if name in before:
                 self.__dict__[name] = before[name]
             else:

@@ -15,6 +15,8 @@ from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.kernels.fuzzy_art import learn_categories
 from icvi.transactions import changes, shares
 
+_INTEGER = np.dtype(np.int64)
+
 
 class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     r"""Fuzzy adaptive resonance theory: a clusterer that is truly online.
@@ -136,7 +138,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     @changes
     def update(self, x: Any) -> int:
         """Learn one sample; its category."""
-        return int(self._learn(self._go_on(self._row(x), named=False))[0])
+        return int(self._learn(self._go_on_with_one(x))[0])
 
     @overload
     def predict(self, X: Any, *, return_second: Literal[False] = ...) -> NDArray[np.int64]: ...
@@ -203,13 +205,12 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         m, s, n = self._module, self._scaling, len(X)
-        labels = np.empty(n, dtype=np.int64)
-        done = 0
-        while done < n:  # it stops where the module is full
+        rho, alpha, beta = self.rho, self.alpha, self.beta
+        labels, done = np.empty(n, _INTEGER), 0
+        while True:  # it stops where the module is full
             done = learn_categories(
-                *(m.W, m.counters, m.note, X, s.bounds),
-                *(self.rho, self.alpha, self.beta, done, labels),
+                m.W, m.counters, m.note, X, s.bounds, rho, alpha, beta, done, labels
             )
-            if done < n:
-                m.grow()
-        return labels
+            if done == n:
+                return labels
+            m.grow()

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module import Module, run
+from icvi.art.module import Module
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.supervised import SupervisedArt
 from icvi.kernels.fuzzy_artmap import learn_map
 from icvi.transactions import changes, shares
+
+_INTEGER = np.dtype(np.int64)
 
 
 class FuzzyARTMAP(SupervisedArt):
@@ -143,7 +145,8 @@ class FuzzyARTMAP(SupervisedArt):
         y : array-like of shape (n,) or (n, m)
             Label of each sample, or, with ``rho_b``, a number or a vector of m numbers.
         """
-        X, y = self._begin_pairs(X, y)
+        X = self._begin(X)
+        y = self._first_targets(y, len(X), None)
         for epoch in range(int(self.max_iter)):
             before = self._changes
             self._learn(X, y)
@@ -166,14 +169,15 @@ class FuzzyARTMAP(SupervisedArt):
             Labels of all classes, at the first call; other labels are refused from then on.
             Where it is left out, labels join as they appear.
         """
-        self._learn(*self._go_on_with_pairs(X, y, classes))
+        X = self._go_on(X)
+        self._learn(X, self._go_on_with_targets(y, len(X), classes))
         return self
 
     @changes
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
-        pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None, named=False)
-        return int(self._learn(*pairs)[0])
+        X = self._go_on_with_one(x)
+        return int(self._learn(X, self._go_on_with_targets(np.asarray([y]), 1, None))[0])
 
     @shares
     def predict(self, X: Any) -> NDArray[Any]:
@@ -255,15 +259,14 @@ class FuzzyARTMAP(SupervisedArt):
 
     def _learn(self, X: NDArray[np.float64], y: NDArray[Any]) -> NDArray[np.int64]:
         """Learn samples and targets, checked before; categories in module A."""
-        m, s = self._module, self._scaling
-        targets = self._targets.learn(y, self.rho_b, self.alpha, self.beta)
-        categories = np.empty(len(X), dtype=np.int64)
-        run(
-            lambda start: learn_map(
-                *(m.W, m.counters, m.note, X, targets, s.bounds),
-                *(self.rho, self.alpha, self.beta, start, categories),
-            ),
-            len(X),
-            m,
-        )
-        return categories
+        m, s, n = self._module, self._scaling, len(X)
+        rho, alpha, beta = self.rho, self.alpha, self.beta
+        targets = self._targets.learn(y, self.rho_b, alpha, beta)
+        categories, done = np.empty(n, _INTEGER), 0
+        while True:  # it stops where the module is full
+            done = learn_map(
+                m.W, m.counters, m.note, X, targets, s.bounds, rho, alpha, beta, done, categories
+            )
+            if done == n:
+                return categories
+            m.grow()

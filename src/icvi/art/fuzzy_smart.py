@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.estimator import ArtEstimator, ClusterMixin
-from icvi.art.module import Module, run
+from icvi.art.module import Module
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.inputs import as_label_array
 from icvi.kernels.fuzzy_smart import learn_hierarchy
 from icvi.transactions import changes, shares
+
+_INTEGER = np.dtype(np.int64)
 
 
 class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
@@ -116,7 +118,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     @changes
     def update(self, x: Any) -> tuple[int, int, int | None]:
         """Learn one sample; its cluster, winner and runner-up."""
-        labels, winners = self._learn(self._go_on(self._row(x), named=False))
+        labels, winners = self._learn(self._go_on_with_one(x))
         runner_up = int(winners[0, 1])
         return int(labels[0]), int(winners[0, 0]), None if runner_up < 0 else runner_up
 
@@ -226,36 +228,27 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self._seen = np.zeros(0, dtype=np.int64)
 
     def _snapshot(self, n: int) -> Any:
-        return self._prototypes.snapshot(n), self._clusters.snapshot(n), self._seen.copy()
+        seen = self._seen
+        return self._prototypes.snapshot(n), self._clusters.snapshot(n), seen, seen.copy()
 
     def _rewind(self, saved: Any) -> None:
-        prototypes, clusters, seen = saved
+        prototypes, clusters, seen, counts = saved
         self._prototypes.restore(prototypes)
         self._clusters.restore(clusters)
-        self._seen[:] = seen
+        seen[:] = counts
+        self._seen = seen
 
     def _learn(self, X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        labels = np.empty(len(X), dtype=np.int64)
-        winners = np.empty((len(X), 2), dtype=np.int64)
-        run(lambda start: self._step(X, start, labels, winners), len(X), *self._modules)
-        return labels, winners
-
-    @property
-    def _modules(self) -> tuple[Module, Module]:
-        return self._prototypes, self._clusters
-
-    def _step(
-        self,
-        X: NDArray[np.float64],
-        start: int,
-        labels: NDArray[np.int64],
-        winners: NDArray[np.int64],
-    ) -> int:
-        a, b, s = self._prototypes, self._clusters, self._scaling
-        if self._seen.size < b.room:
-            self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
-        position: int = learn_hierarchy(
-            *(a.W, a.counters, a.note, b.W, b.counters, b.note, self._seen, X, s.bounds),
-            *(self.rho_a, self.rho_b, self.alpha, self.beta, start, labels, winners),
-        )
-        return position
+        a, b, s, n = self._prototypes, self._clusters, self._scaling, len(X)
+        labels, winners, done = np.empty(n, _INTEGER), np.empty((n, 2), _INTEGER), 0
+        while True:  # it stops where a module is full
+            if self._seen.size < b.room:
+                self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
+            done = learn_hierarchy(
+                *(a.W, a.counters, a.note, b.W, b.counters, b.note, self._seen, X, s.bounds),
+                *(self.rho_a, self.rho_b, self.alpha, self.beta, done, labels, winners),
+            )
+            if done == n:
+                return labels, winners
+            a.grow()
+            b.grow()

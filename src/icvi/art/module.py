@@ -24,14 +24,15 @@ class Module:
     """Weights of categories for complement coded samples with d features."""
 
     # What kernels put down for the way back is no part of the state, nor of copies and pickles.
-    __slots__ = ("__dict__", "note")
+    __slots__ = ("__dict__", "_one", "note")
 
     note: NDArray[np.float64]
+    _one: NDArray[np.float64] | None
 
     def __new__(cls, *_: int) -> Self:
         """A module of which nothing is put down."""
         self = super().__new__(cls)
-        self.note = _NO_NOTE
+        self.note, self._one = _NO_NOTE, None
         return self
 
     def __init__(self, d: int) -> None:
@@ -101,8 +102,15 @@ class Module:
 
     def snapshot(self, n: int | None = None) -> Saved:
         """What `restore` needs to undo all changes from now on, or learning up to n samples."""
-        k = int(self.counters[CATEGORIES])
         W = self.W
+        if n == 1:  # making an array takes as long as learning a sample
+            note = self._one
+            if note is None:
+                note = self._one = np.zeros((2, NOTED + W.shape[1]))
+            note[0, 0] = 0.0
+            self.note = note
+            return W, None, note
+        k = self.counters.item(CATEGORIES)
         if n is not None and 2 * n < k:
             # A sample changes one category, so that a note of it is less than a copy of all.
             self.note = np.zeros((n + 1, NOTED + W.shape[1]))

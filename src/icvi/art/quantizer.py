@@ -104,7 +104,7 @@ class Quantizer(ArtEstimator):
     @changes
     def update(self, x: Any, label: Hashable) -> tuple[int, int | None]:
         """Learn one sample of a cluster; its winner and runner-up (None while there is none)."""
-        X = self._go_on(self._row(x), named=False)
+        X = self._go_on_with_one(x)
         winner, runner_up = self._module.learn_one(X, label, self.rho, self.alpha, self.beta)
         return winner, None if runner_up < 0 else runner_up
 

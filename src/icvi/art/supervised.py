@@ -71,26 +71,18 @@ class SupervisedArt(ArtEstimator):
             tags.target_tags.multi_output = True
         return tags
 
-    # -- samples with targets --------------------------------------------------------------
+    # -- targets of samples ---------------------------------------------------------------
 
-    def _begin_pairs(self, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """All samples and targets of a fit, checked; what was learnt before is forgotten."""
-        X = self._begin(X)
-        return X, self._first_targets(y, len(X), None)
-
-    def _go_on_with_pairs(
-        self, X: Any, y: Any, classes: Any, *, named: bool = True
-    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """A chunk of a partial fit, checked; the first one starts with nothing learnt."""
+    def _go_on_with_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
+        """Those of n samples of a partial fit, checked; the first ones start with none."""
         if "_targets" in self.__dict__:
-            X = self._go_on(X, named=named)
-            return X, self._more_targets(y, len(X), classes)
-        X = self._go_on(X)
+            return self._more_targets(y, n, classes)
         if self.rho_b is not None:
-            check_first(len(X), self.bounds_y, "bounds_y")
-        return X, self._first_targets(y, len(X), classes)
+            check_first(n, self.bounds_y, "bounds_y")
+        return self._first_targets(y, n, classes)
 
     def _first_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
+        """Those of n samples, checked; what was learnt before is forgotten."""
         if self.rho_b is None:
             self._targets = Classes(classes)
         else:

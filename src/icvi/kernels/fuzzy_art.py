@@ -14,6 +14,7 @@ from icvi.kernels.resonance import (
     found,
     learn,
     needed,
+    put_down,
     ranked,
     resonant,
 )
@@ -33,9 +34,13 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
         code(X, i, bounds, I)
         j = resonant(W, I, counters[CATEGORIES], needed(I, d, rho), alpha)
         if j >= 0:
-            learn(W, I, j, beta, counters, note)
+            if note.size > 0:
+                put_down(W, j, counters, note)
+            learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
-            j = found(W, I, -1.0, counters, note)
+            if note.size > 0:
+                put_down(W, counters[CATEGORIES], counters, note)
+            j = found(W, I, -1.0, counters)
         else:
             return i
         labels[i] = j

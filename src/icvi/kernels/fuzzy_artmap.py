@@ -16,6 +16,7 @@ from icvi.kernels.resonance import (
     found,
     learn,
     needed,
+    put_down,
     resonant,
 )
 
@@ -62,9 +63,13 @@ def learn_map(W, counters, note, X, targets, bounds, rho, alpha, beta, start, ca
         code(X, i, bounds, I)
         j = tracked(W, I, counters[CATEGORIES], needed(I, d, rho), alpha, targets[i])
         if j >= 0:
-            learn(W, I, j, beta, counters, note)
+            if note.size > 0:
+                put_down(W, j, counters, note)
+            learn(W, I, j, beta, counters)
         elif counters[CATEGORIES] < W.shape[0] * LANES:
-            j = found(W, I, targets[i], counters, note)
+            if note.size > 0:
+                put_down(W, counters[CATEGORIES], counters, note)
+            j = found(W, I, targets[i], counters)
         else:
             return i
         categories[i] = j

@@ -7,7 +7,16 @@ from numba import types
 
 from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
 from icvi.kernels.quantizer import has_room, quantize
-from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, resonant
+from icvi.kernels.resonance import (
+    CATEGORIES,
+    code,
+    coded_size,
+    found,
+    learn,
+    needed,
+    put_down,
+    resonant,
+)
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -45,10 +54,12 @@ def learn_hierarchy(
             return i
         code(X, i, bounds, I)
         j = resonant(B, I, counters_B[CATEGORIES], needed(I, d, rho_B), alpha)
+        if note_B.size > 0:
+            put_down(B, j if j >= 0 else counters_B[CATEGORIES], counters_B, note_B)
         if j >= 0:
-            learn(B, I, j, beta, counters_B, note_B)
+            learn(B, I, j, beta, counters_B)
         else:
-            j = found(B, I, -1.0, counters_B, note_B)
+            j = found(B, I, -1.0, counters_B)
         need = needed(I, d, rho_A)
         quantize(A, counters_A, note_A, seen, I, j, need, alpha, beta, winners, i)
         labels[i] = j

@@ -7,7 +7,16 @@ from numba import types
 
 from icvi.kernels.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
 from icvi.kernels.minima import LANES
-from icvi.kernels.resonance import CATEGORIES, code, coded_size, found, learn, needed, ranked
+from icvi.kernels.resonance import (
+    CATEGORIES,
+    code,
+    coded_size,
+    found,
+    learn,
+    needed,
+    put_down,
+    ranked,
+)
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -29,10 +38,13 @@ def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i)
     k = counters[CATEGORIES]
     winner, resonates, first, second = ranked(W, I, k, need, alpha, cluster)
     seen[cluster] += 1
-    if resonates and seen[cluster] > 2:
-        learn(W, I, winner, beta, counters, note)
+    learns = resonates and seen[cluster] > 2
+    if note.size > 0:
+        put_down(W, winner if learns else k, counters, note)
+    if learns:
+        learn(W, I, winner, beta, counters)
     else:
-        winner = found(W, I, cluster, counters, note)
+        winner = found(W, I, cluster, counters)
     winners[i, 0] = winner
     winners[i, 1] = second if winner == first else first
 
