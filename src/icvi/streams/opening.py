@@ -10,6 +10,7 @@ from typing import Any
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.source import Source
+from icvi.wording import shown_address
 
 _TEXT = ("csv", "ndjson")
 
@@ -79,7 +80,8 @@ def open_source(
 
         return RedisSource(what, wanted, follow=follow, **options, **redis)
     if redis:
-        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
+        given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
+        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {given}")
     if isinstance(what, str) and what == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is nothing to read")

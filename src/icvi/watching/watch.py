@@ -26,6 +26,7 @@ from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
+from icvi.wording import without_passwords
 
 
 class Watch:
@@ -162,7 +163,7 @@ class Watch:
 
 def _ended_by(error: BaseException) -> str:
     """Why a stream ended before its end, in words."""
-    return str(error).rstrip(".") or type(error).__name__
+    return without_passwords(str(error)).rstrip(".") or type(error).__name__
 
 
 def watch(
