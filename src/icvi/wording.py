@@ -26,6 +26,20 @@ def printable(text: str, ascii_only: bool = False, *, instead: str = "?") -> str
     return text.encode("ascii", "replace").decode() if ascii_only else text
 
 
+def short(value: object, most: int = 80) -> str:
+    """What was given, for an error: its repr, or the beginning of that.
+
+    >>> short("a"), short("a" * 100, 10), short([0] * 10**6, 10)
+    ("'a'", "'aaaaaa...", '[0, 0, ...')
+    """
+    try:
+        text = repr(value)
+    except Exception:  # a number with too many digits, or whatever a class does
+        text = f"<{type(value).__name__}>"
+    text = printable(text)
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
 def without_passwords(text: str) -> str:
     """Text whose addresses have no passwords in them, and no options, which may be some, too.
 

@@ -15,6 +15,7 @@ from icvi.art.scikit import (
     unique_labels,
 )
 from icvi.art.targets import check_given, check_length
+from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.labels import plain
 
 _INTEGER = np.dtype(np.int64)
@@ -124,7 +125,10 @@ def _distinct(classes: Any) -> NDArray[Any]:
 def _as_labels(y: Any) -> NDArray[Any]:
     """Labels in one dimension, as scikit-learn takes them."""
     check_given(y)
+    refuse_unordered(y, "y")
+    refuse_masked(y, "y")
     labels: NDArray[Any] = column_or_1d(y, warn=True)
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    with np.errstate(all="ignore"):  # looks whether numbers are whole by making them so
+        check_classification_targets(labels)
     return labels

@@ -7,10 +7,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from icvi.inputs import as_flag
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.source import Source
-from icvi.wording import shown_address
+from icvi.wording import short, shown_address
 
 _TEXT = ("csv", "ndjson")
 
@@ -72,7 +73,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
-    wanted = Wanted.of(columns, label, time)
+    wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
@@ -98,7 +99,8 @@ def open_source(
 def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str, Any]) -> Source:
     if format not in _TEXT:
         raise ValueError(
-            f"expected format='csv' or format='ndjson' for a stream without a name, got {format!r}"
+            f"expected format='csv' or format='ndjson' for a stream without a name, got "
+            f"{short(format)}"
         )
     source: Source = _text_source(format)(what, wanted, **options)
     return source
@@ -142,7 +144,7 @@ def _text_source(format: str) -> Any:
 
 def _check_format(format: str | None) -> None:
     if format not in (None, *_TEXT, "parquet"):
-        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {format!r}")
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
 
 
 def _are_paths(what: Any) -> bool:
