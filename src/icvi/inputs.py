@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from itertools import repeat
 from numbers import Real
 from typing import Any
 
@@ -105,7 +107,7 @@ def as_number(value: Any, name: str) -> float:
 def as_every(every: Any) -> int:
     """Of how many samples one is read after."""
     number = as_number(every, "every")
-    if not 1.0 <= number < 2.0**63 or int(every) != every:
+    if not 1.0 <= number < math.inf or int(every) != every or int(every) >= 2**63:
         raise ValueError(
             f"expected every to be a whole number from 1 to 2**63 - 1, got {short(every)}"
         )
@@ -226,20 +228,18 @@ def refuse_unordered(values: Any, name: str) -> None:
 
 def refuse_masked(values: Any, name: str) -> None:
     """Refuse missing values; numpy would warn, and make them something else."""
-    if isinstance(values, (list, tuple)):
-        masked = any(map(_is_masked, values))
-    else:
-        masked = isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
-    if masked:
+    if _is_masked(values):
         raise ValueError(f"expected {name} without masked entries; fill or drop them first")
 
 
-def _is_masked(item: Any) -> bool:
-    if item.__class__ is float:
-        return False
-    if isinstance(item, (list, tuple)):
-        return any(map(_is_masked, item))
-    return isinstance(item, np.ma.MaskedArray) and bool(np.ma.is_masked(item))
+def _is_masked(values: Any) -> bool:
+    if not isinstance(values, (list, tuple)):
+        return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+    # A row of numbers is gone through in C: this is done with every sample.
+    if any(map(operator.is_, values, repeat(np.ma.masked))):
+        return True
+    nested = len(values) > 0 and isinstance(values[0], (list, tuple, np.ma.MaskedArray))
+    return nested and any(map(_is_masked, values))
 
 
 def _is_real(value: Any) -> bool:

@@ -332,7 +332,7 @@ def as_pair(given: Any, name: str) -> Event:
     """Winner and runner-up as the caller gave them, checked."""
     try:
         winner, runner_up = given
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, NotImplementedError):
         raise ValueError(f"expected {name}=(winner, runner_up), got {short(given)}") from None
     return as_event(winner, runner_up)
 

@@ -12,8 +12,10 @@ from icvi.art.module import Module, run
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.supervised import SupervisedArt
+from icvi.inputs import refuse_masked
 from icvi.kernels.fuzzy_artmap import learn_map
 from icvi.transactions import changes, shares
+from icvi.wording import short
 
 
 class FuzzyARTMAP(SupervisedArt):
@@ -172,6 +174,10 @@ class FuzzyARTMAP(SupervisedArt):
     @changes
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
+        if y.__class__ not in (int, str):  # the others are rare, and looked at
+            refuse_masked((y,), "y")
+            if self.rho_b is None and np.ndim(y):
+                raise ValueError(f"expected one label, got {short(y)}")
         pairs = self._go_on_with_pairs(self._row(x), np.asarray([y]), None, named=False)
         return int(self._learn(*pairs)[0])
 

@@ -33,7 +33,8 @@ def check_epochs(max_iter: Any) -> None:
 def _real(value: Any) -> bool:
     # What kernels take; fractions, for one, they do not.
     kinds = (int, float, np.integer, np.float32)
-    return isinstance(value, kinds) and not isinstance(value, bool)
+    # numpy counts spans of time among the integers, Python the truth values.
+    return isinstance(value, kinds) and not isinstance(value, (bool, np.timedelta64))
 
 
 def _finite(value: Any) -> bool:

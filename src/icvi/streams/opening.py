@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from icvi.inputs import as_flag
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
@@ -127,6 +129,8 @@ def _open_values(what: Any, wanted: Wanted, options: dict[str, Any]) -> Source:
     from icvi.streams.iterable_source import IterableSource
     from icvi.streams.table_source import TableSource, is_table
 
+    if isinstance(what, memoryview):
+        what = np.asarray(what)
     if is_table(what):
         return TableSource(what, wanted, **options)
     return IterableSource(what, wanted, **options)
