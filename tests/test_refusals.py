@@ -1,4 +1,4 @@
-"""What cannot be taken is refused by TypeError or ValueError, in few words, with nothing changed."""
+"""What cannot be taken is refused by TypeError or ValueError, in few words; nothing changes."""
 
 import datetime
 import tempfile
@@ -58,7 +58,6 @@ NO_NUMBERS = {
     "long words": "y" * 5000,
     "a long list": list(range(5000)),
     "long-winded": LongWinded(),
-    "digits without end": int("9" * 4000) ** 2,
 }
 SPANS = {"a span": np.timedelta64(5, "s"), "a timedelta": datetime.timedelta(5)}
 TOO_LARGE = {
@@ -68,6 +67,7 @@ TOO_LARGE = {
     "huge decimal": Decimal("1e400"),
     "huge fraction": Fraction(10**400, 3),
     "half infinity": np.float16("inf"),
+    "digits without end": int("9" * 4000) ** 2,
 }
 NONE, TRUTH, NEGATIVE, ZERO = {"None": None}, {"True": True}, {"-1": -1}, {"0": 0, "0.0": 0.0}
 HALVES = {"0.5": 0.5, "3/2": Fraction(3, 2)}
@@ -118,7 +118,7 @@ NO_LABEL_SEQUENCES = {
     "a table": pd.DataFrame({"c": LABELS}),
     "unhashable": [[0], [0], [1], [1]],
     "a class": int,
-    "records": np.zeros(4, dtype=[("a", int)]),
+    "records with nan": np.full(4, NAN, dtype=[("a", float)]),
 }
 #: What is no array of samples (or no four of them with two features).
 NO_SAMPLES = {
@@ -151,7 +151,9 @@ NO_SAMPLES = {
     "sparse": scipy.sparse.csr_matrix(X),
     "a class": int,
 }
+NO_SAMPLE = {k: v for k, v in (NO_NUMBERS | TOO_LARGE).items() if k != "two numbers"}
 SCIKIT_TAKES = {"decimals", "fractions"}  # and so do estimators of its kind
+SCIKIT_WARNS = {"a column", "a table", "unhashable", "bytearray"}  # and takes them, too
 
 
 def tracker(**options):
@@ -362,9 +364,9 @@ CALLS = {
         {k: v for k, v in _times.items() if k not in ("objects",)},
     ),
     # samples
-    "update x": (tracker, lambda t, v: t.update(v, 0), NO_NUMBERS | TOO_LARGE),
+    "update x": (tracker, lambda t, v: t.update(v, 0), NO_SAMPLE),
     "update_many X": (tracker, lambda t, v: t.update_many(v, LABELS), NO_SAMPLES),
-    "partition x": (partition, lambda p, v: p.add(v, 0), NO_NUMBERS | TOO_LARGE),
+    "partition x": (partition, lambda p, v: p.add(v, 0), NO_SAMPLE),
     "remove x": (tracker, lambda t, v: t.remove(v, 0), NO_NUMBERS | TOO_LARGE),
     "score X": (nothing, lambda _, v: icvi.score(v, LABELS), NO_SAMPLES),
     "batch X": (nothing, lambda _, v: batch.silhouette_score(v, LABELS), NO_SAMPLES),
@@ -424,15 +426,8 @@ CALLS = {
     "classes": (
         lambda: fitted(icvi.FuzzyARTMAP(bounds=(0.0, 10.0)), LABELS),
         lambda e, v: e.partial_fit(X, v),
-        {
-            k: v
-            for k, v in NO_LABEL_SEQUENCES.items()
-            if k not in ("a column", "a table", "unhashable")
-        }
-        | {
-            "long doubles": np.full(4, np.longdouble("1e400")),
-            "continuous": [0.5, 1.5, 1e300, 2.0],
-        },
+        {k: v for k, v in NO_LABEL_SEQUENCES.items() if k not in SCIKIT_WARNS}
+        | {"long doubles": np.full(4, np.longdouble("1e400")), "continuous": [0.5, 1, 1e300, 2]},
     ),
     # choices, flags, names, parts
     "indices": (nothing, lambda _, v: icvi.Tracker(v), NO_NUMBERS | TOO_LARGE | NONE),
@@ -476,11 +471,7 @@ CALLS = {
     "rows": (
         nothing,
         lambda _, v: open_source(np.array(X), rows=v),
-        (NO_NUMBERS.keys() and {k: v for k, v in NO_NUMBERS.items() if k != "digits without end"})
-        | NONE
-        | TRUTH
-        | ZERO
-        | NEGATIVE,
+        NO_NUMBERS | NONE | TRUTH | ZERO | NEGATIVE,
     ),
     "columns": (
         nothing,
