@@ -147,7 +147,7 @@ NO_SAMPLES = {
     "a masked array": np.ma.array(X, mask=[[0, 1]] * 4),
     "masked entries": [[0.0, np.ma.masked]] * 4,
     "masked rows": [np.ma.array([0.0, 1.0], mask=[0, 1])] * 4,
-    "missing": pd.DataFrame({"a": [0, 1, 2, None], "b": 1}, dtype="Int64"),
+    "missing": pd.DataFrame({"a": [0, 1, 2, None], "b": 1}, dtype="Int64").to_numpy(),
     "sparse": scipy.sparse.csr_matrix(X),
     "a class": int,
 }

@@ -91,10 +91,10 @@ def as_number(value: Any, name: str) -> float:
     >>> as_number("2", "p")
     Traceback (most recent call last):
         ...
-    TypeError: expected p as a real number, got '2'
+    TypeError: expected p to be a real number, got '2'
     """
     if not _is_real(value):
-        raise TypeError(f"expected {name} as a real number, got {short(value)}")
+        raise TypeError(f"expected {name} to be a real number, got {short(value)}")
     try:
         with np.errstate(all="ignore"):
             return float(value)
@@ -109,7 +109,8 @@ def as_every(every: Any) -> int:
     number = as_number(every, "every")
     if not 1.0 <= number < math.inf or int(every) != every or int(every) >= 2**63:
         raise ValueError(
-            f"expected every to be a whole number from 1 to 2**63 - 1, got {short(every)}"
+            f"expected every to be a whole number from 1 on, got {short(every)}; the largest is "
+            f"2**63 - 1"
         )
     return int(every)
 
@@ -126,7 +127,7 @@ def as_least(least: Any) -> float:
     """The weight below which a cluster has faded away."""
     number = as_number(least, "least_weight")
     if not 0.0 < number < 1.0:
-        raise ValueError(f"expected a least_weight between 0 and 1, got {short(least)}")
+        raise ValueError(f"expected a least weight between 0 and 1, got {short(least)}")
     return number
 
 
@@ -219,7 +220,8 @@ def _equals_itself(label: Any) -> bool:
 
 def refuse_unordered(values: Any, name: str) -> None:
     """Refuse sets and mappings: which entry belongs to which sample would be left to chance."""
-    if isinstance(values, (set, frozenset, Mapping)):
+    # Some sparse matrices are dicts, and refused in other words.
+    if isinstance(values, (set, frozenset, Mapping)) and not hasattr(values, "tocsr"):
         raise TypeError(
             f"expected {name} as a sequence or an array, got a {type(values).__name__}, which has "
             f"no order that samples could be in"
@@ -260,7 +262,7 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
     except ValueError as error:
         raise ValueError(f"expected {name} with rows of equal length ({error})") from None
     if array.ndim == 0 and array.dtype.kind == "O":
-        raise TypeError(f"expected {name} as an array or a sequence, got {short(values)}")
+        raise TypeError(f"expected {name} to hold real numbers, got {short(values)}")
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"expected {name} to hold real numbers, got dtype {array.dtype}; "

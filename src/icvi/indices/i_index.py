@@ -50,7 +50,7 @@ def I(p: float = 2.0) -> Index:  # noqa: E743  the field's name for it
     """
     exponent = as_number(p, "p")
     if not 0.0 < exponent < math.inf:
-        raise ValueError(f"expected p > 0, and finite, got {short(p)}")
+        raise ValueError(f"expected p > 0, got {short(p)}; it must be finite")
     name = "I" if exponent == 2.0 else f"I(p={exponent:g})"
     return replace(_i_index, name=name, parameters=(exponent,), recipe=("I", {"p": exponent}))
 

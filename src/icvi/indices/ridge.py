@@ -19,11 +19,13 @@ def ridge(epsilon: float | None, delta: float | None) -> Ridge:
     if delta is not None:
         number = as_number(delta, "delta")
         if not 0.0 <= number <= LARGEST:
-            raise ValueError(f"expected delta from 0 to {LARGEST:g}, got {short(delta)}")
+            raise ValueError(f"expected delta >= 0, got {short(delta)}; the largest is {LARGEST:g}")
         return Ridge(None, number)
     number = 12.0 if epsilon is None else as_number(epsilon, "epsilon")
     if not _SMALLEST <= number < math.inf:
-        raise ValueError(f"expected a finite epsilon from {_SMALLEST:g} on, got {short(epsilon)}")
+        raise ValueError(
+            f"expected a finite epsilon, got {short(epsilon)}; the smallest is {_SMALLEST:g}"
+        )
     return Ridge(number)
 
 
