@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 
+import pyarrow.parquet
 import pytest
 
 import icvi
@@ -79,6 +80,37 @@ def test_a_part_of_a_clustering_is_scored_from_a_pipe(clustered):
     scored = json.loads(result.stdout)
     assert scored["clusters"] == 2
     assert scored["values"] == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("typed", "noise"), [("7", [7]), ("007", ["007"]), ('"007"', ["007"]), ("+7", [])]
+)
+def test_noise_is_named_as_labels_are_read(tmp_path, typed, noise):
+    path = tmp_path / "clustered.csv"
+    rows = [(0, "7"), (1, "7"), (8, "007"), (9, "007"), (20, "a"), (22, "a")]
+    path.write_text("x,c\n" + "".join(f"{x},{label}\n" for x, label in rows))
+    result = run("score", str(path), "--labels", "c", "--noise", typed, "--json")
+    labels = [7 if label == "7" else label for _, label in rows]
+    X = [[float(x)] for x, _ in rows]
+    expected = icvi.scores(X, labels, "all", noise_label=noise[0] if noise else None)
+    scored = json.loads(result.stdout)
+    assert scored["clusters"] == 3 - len(noise)
+    assert scored["values"]["CH"] == pytest.approx(expected["CH"], rel=1e-12)
+
+
+def test_noise_is_found_among_labels_that_are_text_or_truth_values_in_a_typed_file(tmp_path):
+    path = tmp_path / "clustered.parquet"
+    for kept, typed, clusters in [
+        (["7", "7", "8", "8"], "7", 1),
+        (["7", "7", "8", "8"], "07", 2),
+        ([True, True, False, False], "True", 1),
+        ([7, 7, 8, 8], "7", 1),
+        ([7, 7, 8, 8], '"7"', 2),
+    ]:
+        table = pyarrow.table({"x": [0.0, 1.0, 8.0, 9.0], "c": kept})
+        pyarrow.parquet.write_table(table, path)
+        result = run("score", str(path), "--labels", "c", "--noise", typed, "--json")
+        assert json.loads(result.stdout)["clusters"] == clusters, (kept, typed)
 
 
 def test_rows_that_are_left_out_are_counted_and_undefined_readings_explained(clustered):

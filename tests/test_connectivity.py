@@ -415,7 +415,7 @@ REFUSED_ALONE = {
     "None as winner": ((None, 0, "b"), TypeError, "number, got NoneType"),
     "float runner-up": ((1, 0.5, "b"), TypeError, "expected runner_up to be a prototype's"),
     "huge winner": ((2**80, 0, "b"), ValueError, "numbered up to 10000000"),
-    "str weight": ((1, 0, "b", "heavy"), TypeError, "real numbers"),
+    "str weight": ((1, 0, "b", "heavy"), TypeError, "real number"),
 }
 
 

@@ -121,3 +121,12 @@ def test_positions_are_needed_for_all_prototypes(connectivity):
         connectivity.plot(POSITIONS[:3])
     with pytest.raises(ValueError, match=r"got shape \(4,\)"):
         connectivity.plot([0.0, 1.0, 2.0, 3.0])
+
+
+def test_labels_that_look_like_formulas_are_drawn_as_text():
+    c = icvi.Connectivity()
+    c.update(0, None, "$\\frac$")
+    c.update(1, 0, "b\x1b")
+    figure = plot_connvis(POSITIONS[:2], c)
+    figure.canvas.draw()
+    assert {text.get_text() for text in figure.axes[0].texts} >= {"$\\frac$", "b?"}

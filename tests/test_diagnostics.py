@@ -192,7 +192,7 @@ def test_matrices_are_symmetric_in_the_order_of_labels():
         for row in pairs:
             i, j = t.labels.index(row["a"]), t.labels.index(row["b"])
             assert matrix[i, j] == row[name]
-    with pytest.raises(ValueError, match=r"expected one of .*'ward'.*got 'wart'"):
+    with pytest.raises(ValueError, match=r"to be one of .*'ward'.*got 'wart'"):
         pairs.matrix("wart")
 
 

@@ -133,7 +133,7 @@ class TestBoundsThatAreGiven:
             ((0, math.inf), "finite bounds"),
             ((-math.inf, 0), "finite bounds"),
             ((0, 1e141), "finite bounds"),
-            ((None, 1), "finite bounds"),
+            ((None, 1), "each a number"),
             ((0, [1, 1, 1]), "each a number or 2 numbers, one per feature"),
             (([0, 0, 0], 1), "each a number or 2 numbers, one per feature"),
             ((0, [[1, 1], [1, 1]]), "each a number or 2 numbers"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 import os
@@ -129,6 +130,22 @@ def test_readings_of_the_stream_are_the_batch_values_to_rounding():
     differences = largest_differences(e, every=50)
     assert set(differences) == set(INDICES) - {"Conn"}
     assert max(differences.values()) < 1e-9
+
+
+@pytest.mark.parametrize("undefined", ["stream", "batch"])
+def test_a_value_that_only_one_of_the_two_forms_has_is_an_infinite_difference(undefined):
+    e = run(SCENARIOS["unequal_over"], normalised(GENERATORS["unequal"](0)), 0)
+    curves = {name: e.trace[name].copy() for name in INDICES}
+    compared = len(e.X) // 50 * 50 - 1
+    assert np.isfinite(curves["CH"][compared])
+    if undefined == "stream":
+        curves["CH"][compared] = np.nan
+    else:
+        e = dataclasses.replace(e, labels=np.zeros_like(e.labels))  # one cluster: no batch value
+    differences = largest_differences(dataclasses.replace(e, trace=curves), every=50)
+    assert differences["CH"] == np.inf
+    if undefined == "stream":
+        assert differences["XB"] < 1e-9
 
 
 def test_a_comparison_is_the_stream_and_its_batch_form():

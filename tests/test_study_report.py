@@ -215,6 +215,21 @@ def test_differences_beyond_rounding_are_not_called_rounding(tmp_path, inputs):
     assert "more than rounding" in page.text
 
 
+def test_a_value_that_only_one_form_has_is_on_the_page(tmp_path, inputs):
+    inputs["results"][NAMES[0]]["largest_difference"]["CH"] = None  # as JSON keeps infinity
+    page = written(tmp_path / "report.html", inputs)
+    assert "defined in one form and undefined in the other" in page.text
+    assert "one is undefined" in page.text
+    assert "which is rounding" not in page.text
+
+
+def test_a_correlation_that_is_undefined_is_not_counted_as_large(tmp_path, inputs):
+    assert "or more in every scenario compared" in written(tmp_path / "a.html", inputs).text
+    inputs["results"][NAMES[0]]["comparison"]["correlation"] = None
+    page = written(tmp_path / "b.html", inputs)
+    assert "or more in every scenario where both are defined and not constant" in page.text
+
+
 def test_the_command_has_the_settings(tmp_path, inputs):
     inputs["study"]["settings"] |= {"data": "my data", "seed": 7, "quick": True}
     inputs["study"]["settings"]["files"] = {"r15.csv": "abc", "d4.csv": "def"}

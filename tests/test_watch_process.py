@@ -536,11 +536,14 @@ def test_redis_groups_and_passwords(server, folder):
     assert result.exit_code == 1
     assert "mistyped" not in result.stderr
     url = server.url.replace("//", "//default:secret@")
-    result = watch(url, *BOTH, *LABELS, "--group", "c", "--report", "page.html")
+    files = ["--report", "page.html", "--trace", "t.parquet", "--checkpoint", "kept"]
+    result = watch(url, *BOTH, *LABELS, "--group", "c", *files)
     assert result.exit_code == 0
     assert "redis://default:***@127.0.0.1" in result.stdout
     assert "secret" not in result.output
-    assert "secret" not in (folder / "page.html").read_text()
+    written = [path for path in folder.rglob("*") if path.is_file()]
+    assert {"page.html", "t.parquet", "watch.icvi"} <= {path.name for path in written}
+    assert not [path.name for path in written if b"secret" in path.read_bytes()]
 
 
 # -- a terminal ----------------------------------------------------------------------------

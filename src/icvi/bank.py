@@ -21,6 +21,7 @@ from icvi.table import Table, label_column
 from icvi.trace import Trace
 from icvi.tracker import Tracker
 from icvi.transactions import Transactional, changes, exclusive, in_use
+from icvi.wording import short
 
 _LARGE = 100  # samples of a key from which its compiled loop takes longer than what is around it
 _WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
@@ -221,7 +222,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
             return self._trackers[plain(key)]
         except KeyError:
             raise KeyError(
-                f"no stream has the key {key!r}; there are {self._some_keys()}, and update or "
+                f"no stream has the key {short(key)}; there are {self._some_keys()}, and update or "
                 "update_many begin a new one"
             ) from None
 
@@ -260,7 +261,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         return Tracker(self.indices, **self._options)
 
     def _some_keys(self) -> str:
-        shown = ", ".join(map(repr, islice(self, 3)))
+        shown = ", ".join(map(short, islice(self, 3)))
         return (shown + (f" and {len(self) - 3} more" if len(self) > 3 else "")) or "none yet"
 
 
@@ -279,7 +280,7 @@ class _Job(NamedTuple):
         try:
             self.tracker.check_many(self.X, self.labels, self.weights, **self.options)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"key {self.key!r}: {error}") from None
+            raise type(error)(f"key {short(self.key)}: {error}") from None
 
     def run(self) -> Trace:
         return self.tracker._update_many_keeping(
@@ -331,6 +332,6 @@ def _as_workers(workers: int | None) -> int:
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(
             f"expected workers to be a whole number from 1 on, or None for one per processor, "
-            f"got {workers!r}"
+            f"got {short(workers)}"
         )
     return workers

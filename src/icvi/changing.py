@@ -13,7 +13,7 @@ from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Changes, Chunk
 from icvi.fading import Fading
 from icvi.indices import Index
-from icvi.inputs import as_sample, as_weight
+from icvi.inputs import as_factor, as_sample, as_weight
 from icvi.trace import Trace
 from icvi.tracked import Tracked
 from icvi.transactions import borrowed, changes
@@ -179,6 +179,7 @@ class Changing(Tracked):
     @changes
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        factor = as_factor(factor)
         self._as_now()
         if self._prototypes is not None:
             self._prototypes.decay(factor)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +14,36 @@ from icvi import __version__
 from icvi.cli_watch import complete_index, watch
 from icvi.exit_codes import INTERRUPTED
 from icvi.interrupting import raising
+from icvi.wording import for_terminal
 
 
 class Commands(click.Group):
     """Commands that Ctrl-C ends as shells expect it, also while one is being loaded."""
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read what comes before the command."""
+        with _errors_for_terminal():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
         try:
-            with raising():
+            with raising(), _errors_for_terminal():
                 return super().invoke(ctx)
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+
+
+@contextmanager
+def _errors_for_terminal() -> Iterator[None]:
+    """Have errors quote files, arguments and servers without passwords and escape sequences."""
+    try:
+        yield
+    except click.ClickException as error:
+        shown = for_terminal(error.format_message())
+        # Some kinds of error put their message together when it is shown.
+        error.format_message = lambda: shown  # type: ignore[method-assign]
+        raise
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -60,7 +80,11 @@ def list_(as_json: bool) -> None:
     shell_complete=complete_index,
     help="Names or groups, as in icvi list; several times for several.",
 )
-@click.option("--noise", metavar="LABEL", help="Label of samples that belong to no cluster.")
+@click.option(
+    "--noise",
+    metavar="LABEL",
+    help="Label of samples that belong to no cluster; '\"7\"' in quotes is text.",
+)
 @click.option(
     "--bad-rows",
     type=click.Choice(["error", "skip"]),
@@ -112,7 +136,7 @@ def score(
     if scored.skipped:
         click.echo(f"{scored.skipped} rows could not be used and were left out:", err=True)
         for reason in scored.reasons:
-            click.echo(f"  {reason}", err=True)
+            click.echo(f"  {for_terminal(reason)}", err=True)
 
 
 main.add_command(watch)
@@ -208,6 +232,7 @@ def study(
     except (ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
-        click.echo(f"stopped; what is finished is in {out}, the same command goes on", err=True)
+        where = for_terminal(str(out))
+        click.echo(f"stopped; what is finished is in {where}, the same command goes on", err=True)
         sys.exit(INTERRUPTED)
-    click.echo(f"open {report}")
+    click.echo(f"open {for_terminal(str(report))}")

@@ -182,7 +182,9 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     show_default=True,
     help="Read the indices after every M-th sample.",
 )
-@click.option("--noise", metavar="LABEL", help="Label that is no cluster.")
+@click.option(
+    "--noise", metavar="LABEL", help="Label that is no cluster; '\"7\"' in quotes is text."
+)
 @click.option(
     "--window", callback=as_span, metavar="SPAN", help="Only the last samples: 1000, or 15min."
 )
@@ -264,6 +266,8 @@ def watch(**given: Any) -> None:
 
 def _job(given: dict[str, Any]) -> dict[str, Any]:
     """The watch that the options ask for."""
+    from icvi.wording import shown_address
+
     _check_together(given)
     redis = {name: given.pop(name) for name in _REDIS}
     clusterer = _clusterer(given)
@@ -275,7 +279,8 @@ def _job(given: dict[str, Any]) -> dict[str, Any]:
     given["indices"] = list(given["indices"])
     given |= {name: value for name, value in redis.items() if value is not None}
     # Starting anew is not going on.
-    command = shlex.join(["icvi", *(part for part in sys.argv[1:] if part != "--overwrite")])
+    typed = [shown_address(part) for part in sys.argv[1:] if part != "--overwrite"]
+    command = shlex.join(["icvi", *typed])
     return {
         "source": source,
         "clusterer": clusterer,
@@ -345,15 +350,10 @@ def _params(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _label(text: str | None) -> Any:
-    """A label as sources give it: whole numbers are numbers; in quotes it is text."""
-    from icvi.streams.values import read_label
+    from icvi.streams.values import typed_label
 
-    if text is None:
-        return None
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        return text[1:-1]
     try:
-        return read_label(text)
+        return None if text is None else typed_label(text)
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--noise") from None
 
@@ -367,10 +367,9 @@ def _tracks_prototypes(indices: Sequence[str]) -> bool:
 def _told(error: Exception) -> click.ClickException:
     """The error as it is shown."""
     from icvi.watching.messages import told
-    from icvi.watching.terminal.wording import printable
 
     _let_go_of_output()
-    return click.ClickException("\n".join(map(printable, told(error).splitlines())))
+    return click.ClickException(told(error))
 
 
 def _let_go_of_output() -> None:

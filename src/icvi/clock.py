@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.inputs import as_number, refuse_masked
+from icvi.wording import short
+
 _SECOND = 1_000_000_000  # ticks are nanoseconds
+_LONGEST = 200 * 365.25 * 86400.0  # seconds; half of what ticks can count
 
 
 class Clock:
@@ -62,21 +66,23 @@ class Clock:
 
 def _as_span(span: Any, name: str) -> float:
     if isinstance(span, (timedelta, np.timedelta64)):
-        ticks = np.timedelta64(span).astype("timedelta64[ns]").astype(np.int64)
-        if ticks <= 0:
-            raise ValueError(f"expected a {name} above zero, got {span!r}")
-        return int(ticks)
-    if isinstance(span, (bool, str)) or not isinstance(span, (int, float, np.number)):
+        seconds = np.timedelta64(span) / np.timedelta64(1, "s")
+        if not 0.0 < seconds < _LONGEST:
+            raise ValueError(f"expected a {name} above zero, up to 200 years, got {short(span)}")
+        return int(np.timedelta64(span).astype("timedelta64[ns]").astype(np.int64))
+    if not isinstance(span, (int, float, np.integer, np.floating)) or isinstance(span, bool):
         raise TypeError(
             f"expected {name} as a number of samples or a timedelta, got {type(span).__name__}"
         )
-    if not 0 < span < np.inf:
-        raise ValueError(f"expected a {name} above zero, got {span!r}")
-    return span.item() if isinstance(span, np.number) else span
+    number = as_number(span, name)
+    if not 0.0 < number < 2.0**62:  # ticks are counted up to there
+        raise ValueError(f"expected a {name} above zero, below 2**62, got {short(span)}")
+    return number if isinstance(span, (float, np.floating)) else int(span)
 
 
 def as_times(time: Any, n: int) -> NDArray[Any]:
     """Times as n dates and times, or n numbers of seconds."""
+    refuse_masked(time, "time")
     array = np.atleast_1d(np.asarray(time))
     if array.dtype.kind == "O" and all(isinstance(moment, date) for moment in array.tolist()):
         array = np.array([_naive(moment) for moment in array.tolist()], dtype="datetime64[ns]")
@@ -92,7 +98,9 @@ def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
         missing = np.isnat(array)
         ticks = array.astype("datetime64[ns]").astype(np.int64)
     elif array.dtype.kind in "iuf":
-        missing = ~(np.abs(array.astype(np.float64)) < 9e9)
+        with np.errstate(over="ignore"):  # what is too large for a double is refused as such
+            array = array.astype(np.longdouble if array.dtype.itemsize > 8 else np.float64)
+            missing = ~(np.abs(array) < 9e9)
         seconds = np.where(missing, 0, array)
         whole = np.floor(seconds)
         ticks = whole.astype(np.int64) * _SECOND

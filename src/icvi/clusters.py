@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from icvi.arenas import ALL, Arenas, Integers, Mark, Snapshot, kernel
 from icvi.chunk import Chunk
-from icvi.inputs import LARGEST, as_sample, as_weight
+from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, plain
 from icvi.refusals import no_such_noise, refusal, unknown_label
+from icvi.wording import short
 
 _FLOAT = np.dtype(np.float64)
 
@@ -272,17 +273,16 @@ class Clusters(Arenas):
         """Make two clusters one, which keeps the label ``into``."""
         columns = [self._column(label) for label in (into, source)]
         if columns[0] == columns[1]:
-            raise ValueError(f"expected two clusters to merge, got {into!r} twice")
+            raise ValueError(f"expected two clusters to merge, got {short(into)} twice")
         self.join(columns[0], self, columns[1])
         self._drop(columns[1])
 
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
         self.need_snapshot()
-        if not 0.0 < factor <= 1.0:
-            raise ValueError(f"expected a factor above 0, and 1 at most, got {factor}")
+        factor = as_factor(factor)
         if self.n_clusters:
-            kernel("scale")(self.meta, float(factor))
+            kernel("scale")(self.meta, factor)
             self.touch_all()
         self._noise *= factor
 

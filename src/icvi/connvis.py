@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icvi.wording import printable
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -203,8 +205,9 @@ def _draw_prototypes(
         )
         where, outwards = _outer_end(at[mine], middle)
         axes.annotate(
-            str(label),
+            printable(str(label)),
             where,
+            parse_math=False,
             xytext=(10.0 * outwards[0], 10.0 * outwards[1]),
             textcoords="offset points",
             ha="center",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from icvi.inputs import check_choice
+
 #: "paper": the definition. "toolbox": the code that the paper's authors published.
 Convention = Literal["paper", "toolbox"]
 
@@ -17,5 +19,4 @@ def check_form(convention: object, border: object) -> None:
         ("convention", convention, get_args(Convention)),
         ("border", border, get_args(Border)),
     ):
-        if value not in choices:
-            raise ValueError(f"expected {name} to be one of {choices}, got {value!r}")
+        check_choice(value, name, choices)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.inputs import check_choice
 from icvi.kernels import layout as L
 from icvi.moments import Moments
 from icvi.table import Table, label_column
@@ -74,8 +75,7 @@ def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
     PairTable
         See `icvi.Tracker.diagnose_pairs`.
     """
-    if sort_by not in get_args(Measure):
-        raise ValueError(f"expected sort_by to be one of {get_args(Measure)}, got {sort_by!r}")
+    check_choice(sort_by, "sort_by", get_args(Measure))
     m = _moments(partition)
     i, j = (pairs.astype(np.int32) for pairs in np.triu_indices(len(m.n), 1))
     blocks = (D for _, D in _distances(m, upper=True))
@@ -136,8 +136,7 @@ class PairTable(Table):
         On the diagonal distance and ward, which a cluster and itself have none of, are 0; the
         others compare two clusters and are nan.
         """
-        if measure not in get_args(Measure):
-            raise ValueError(f"expected one of {get_args(Measure)}, got {measure!r}")
+        check_choice(measure, "measure", get_args(Measure))
         k, (i, j) = len(self.labels), self._pairs
         matrix = np.zeros((k, k)) if measure in ("distance", "ward") else np.full((k, k), math.nan)
         matrix[i, j] = matrix[j, i] = self[measure]

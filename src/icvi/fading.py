@@ -10,6 +10,7 @@ import numpy as np
 from icvi.arenas import Plan
 from icvi.chunk import Changes, Chunk, Floats, Integers, no_readings
 from icvi.clock import Clock
+from icvi.inputs import as_least
 from icvi.kernels import layout as L
 
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ class Fading:
 
     def __init__(self, half_life: Any, least: float) -> None:
         self.clock = Clock(half_life, "half_life")
-        if not 0.0 < least < 1.0:
-            raise ValueError(f"expected a least weight between 0 and 1, got {least!r}")
-        self.least = float(least)
+        self.least = as_least(least)
         self.origin: int | None = None
         self._threshold = 0.0  # the factor below which some cluster may have faded away
         #: What has happened to clusters: labels of those that have faded away, and what weights

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import math
+import operator
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from itertools import repeat
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.wording import short
+
 #: Entries beyond this are refused: sums of their squares could overflow.
 LARGEST = 1e140
 
 _FLOAT = np.dtype(np.float64)
+_BOOLS = (bool, np.bool_)
 
 
 def as_samples(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
     """X as a C-contiguous (n, d) array of finite float64, n and d at least 1."""
-    array = _as_float(X, "X")
+    array = as_floats(X, "X")
     if array.ndim != 2:
         hint = "; for one feature use X.reshape(-1, 1)" if array.ndim == 1 else ""
         raise ValueError(
@@ -32,7 +40,7 @@ def as_samples(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
 
 def as_sample(x: Any, n_features: int | None = None) -> NDArray[np.float64]:
     """One sample as a C-contiguous (d,) array of finite float64."""
-    array = _as_float(x, "x")
+    array = as_floats(x, "x")
     if array.ndim != 1:
         hint = (
             "; for many samples use update_many, add_many or partial_fit" if array.ndim == 2 else ""
@@ -48,7 +56,7 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
     """Weights as n finite, non-negative float64; None is weight 1 for every sample."""
     if weights is None:
         return np.ones(n)
-    array = _as_float(weights, "weights")
+    array = as_floats(weights, "weights")
     if array.shape != (n,):
         raise ValueError(f"expected {n} weights, one per sample, got shape {array.shape}")
     bad = ~((array >= 0.0) & (array <= LARGEST))
@@ -65,22 +73,94 @@ def as_weight(weight: Any) -> float:
     """One finite, non-negative weight."""
     if weight.__class__ is float and 0.0 <= weight <= LARGEST:
         return float(weight)
-    return float(as_weights(np.asarray([weight]), 1)[0])
+    # A weight may be a truth value, as in an array of them.
+    number = as_number(float(weight) if isinstance(weight, _BOOLS) else weight, "weight")
+    if not 0.0 <= number <= LARGEST:
+        raise ValueError(
+            f"expected a weight that is finite and not negative, got {short(weight)} (the largest "
+            f"is {LARGEST:g})"
+        )
+    return number
+
+
+def as_number(value: Any, name: str) -> float:
+    """A real number as float: what is too large is infinite, and for the caller to refuse.
+
+    >>> as_number(2, "p"), as_number(10**400, "p")
+    (2.0, inf)
+    >>> as_number("2", "p")
+    Traceback (most recent call last):
+        ...
+    TypeError: expected p to be a real number, got '2'
+    """
+    if not _is_real(value):
+        raise TypeError(f"expected {name} to be a real number, got {short(value)}")
+    try:
+        with np.errstate(all="ignore"):
+            return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:  # a Decimal that signals
+        return math.nan
 
 
 def as_every(every: Any) -> int:
     """Of how many samples one is read after."""
-    if not 1 <= every < math.inf or int(every) != every:
-        raise ValueError(f"expected every to be a whole number from 1 on, got {every}")
+    number = as_number(every, "every")
+    if not 1.0 <= number < math.inf or int(every) != every or int(every) >= 2**63:
+        raise ValueError(
+            f"expected every to be a whole number from 1 on, got {short(every)}; the largest is "
+            f"2**63 - 1"
+        )
     return int(every)
+
+
+def as_factor(factor: Any) -> float:
+    """What weights are multiplied by."""
+    number = as_number(factor, "factor")
+    if not 0.0 < number <= 1.0:
+        raise ValueError(f"expected a factor above 0, and 1 at most, got {short(factor)}")
+    return number
+
+
+def as_least(least: Any) -> float:
+    """The weight below which a cluster has faded away."""
+    number = as_number(least, "least_weight")
+    if not 0.0 < number < 1.0:
+        raise ValueError(f"expected a least weight between 0 and 1, got {short(least)}")
+    return number
+
+
+def as_flag(value: Any, name: str) -> bool:
+    """A yes or no; a text such as "no", which is true, is neither."""
+    if isinstance(value, (*_BOOLS, int, np.integer)) and value in (0, 1):
+        return bool(value)
+    raise TypeError(f"expected {name} to be True or False, got {short(value)}")
+
+
+def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
+    """Refuse what is not among some words."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"expected {name} to be one of {tuple(choices)}, got {short(value)}")
+
+
+def as_options(given: Any, name: str) -> dict[str, Any]:
+    """Options by name, or those that an estimator has; None is none."""
+    if given is None:
+        return {}
+    if hasattr(given, "get_params") and not isinstance(given, type):
+        return dict(given.get_params())
+    if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+        raise TypeError(f"expected {name} as a dict of options, got {short(given)}")
+    return dict(given)
 
 
 def as_label_array(labels: Any, n: int) -> NDArray[Any]:
     """Labels as a 1-D array of n entries: numbers and strings natively, the rest as objects."""
-    if isinstance(labels, (str, bytes)):
+    if isinstance(labels, (str, bytes, bytearray)):
         raise TypeError(f"expected a sequence of {n} labels, got one {type(labels).__name__}")
-    if isinstance(labels, np.ma.MaskedArray) and np.ma.is_masked(labels):
-        raise ValueError("expected labels without masked entries; fill or drop them first")
+    refuse_unordered(labels, "labels")
+    refuse_masked(labels, "labels")
     array = _label_array(labels)
     if array.ndim != 1:
         raise ValueError(
@@ -96,7 +176,7 @@ def as_label_array(labels: Any, n: int) -> NDArray[Any]:
 
 
 def _label_array(labels: Any) -> NDArray[Any]:
-    if hasattr(labels, "__array__"):
+    if hasattr(labels, "__array__") or isinstance(labels, memoryview):
         return np.asarray(labels)
     try:
         items = list(labels)
@@ -113,21 +193,83 @@ def _label_array(labels: Any) -> NDArray[Any]:
     return array
 
 
-def _as_float(values: Any, name: str) -> NDArray[np.float64]:
+def check_label(label: Any) -> None:
+    """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(
+            f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
+            f"{short(label)}"
+        ) from None
+    if not _equals_itself(label):
+        raise ValueError(
+            f"a label must equal itself, got {short(label)}; replace missing labels first"
+        )
+
+
+def _equals_itself(label: Any) -> bool:
+    if isinstance(label, (tuple, frozenset)):
+        # These take an entry for equal that is the same object: another nan is another label.
+        return all(map(_equals_itself, label))
+    try:
+        return bool(label == label)
+    except (TypeError, ValueError):  # missing values of pandas are neither equal nor not
+        return False
+
+
+def refuse_unordered(values: Any, name: str) -> None:
+    """Refuse sets and mappings: which entry belongs to which sample would be left to chance."""
+    # Some sparse matrices are dicts, and refused in other words.
+    if isinstance(values, (set, frozenset, Mapping)) and not hasattr(values, "tocsr"):
+        raise TypeError(
+            f"expected {name} as a sequence or an array, got a {type(values).__name__}, which has "
+            f"no order that samples could be in"
+        )
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse missing values; numpy would warn, and make them something else."""
+    if _is_masked(values):
+        raise ValueError(f"expected {name} without masked entries; fill or drop them first")
+
+
+def _is_masked(values: Any) -> bool:
+    if not isinstance(values, (list, tuple)):
+        return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
+    # A row of numbers is gone through in C: this is done with every sample.
+    if any(map(operator.is_, values, repeat(np.ma.masked))):
+        return True
+    nested = len(values) > 0 and isinstance(values[0], (list, tuple, np.ma.MaskedArray))
+    return nested and any(map(_is_masked, values))
+
+
+def _is_real(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 0 and value.dtype.kind in "iuf" and value is not np.ma.masked
+    # numpy counts spans of time among the integers, Python the truth values.
+    return isinstance(value, (Real, Decimal)) and not isinstance(value, (*_BOOLS, np.timedelta64))
+
+
+def as_floats(values: Any, name: str) -> NDArray[np.float64]:
+    """Real numbers as float64, contiguous; which ones is for the caller to check."""
     if type(values) is np.ndarray and values.dtype == _FLOAT:
         return np.ascontiguousarray(values) if values.ndim else values
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        raise ValueError(f"expected {name} without masked entries; fill or drop them first")
+    refuse_unordered(values, name)
+    refuse_masked(values, name)
     try:
         array = np.asarray(values)
     except ValueError as error:
         raise ValueError(f"expected {name} with rows of equal length ({error})") from None
+    if array.ndim == 0 and array.dtype.kind == "O":
+        raise TypeError(f"expected {name} to hold real numbers, got {short(values)}")
     if array.dtype.kind not in "biuf":
         raise TypeError(
             f"expected {name} to hold real numbers, got dtype {array.dtype}; "
             f"convert it with astype(float) if it does"
         )
-    array = array.astype(np.float64, order="C", copy=False)
+    with np.errstate(over="ignore"):  # beyond doubles is infinite, and refused as such
+        array = array.astype(np.float64, order="C", copy=False)
     return np.ascontiguousarray(array) if array.ndim else array
 
 

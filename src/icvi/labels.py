@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.inputs import check_label as _check
+
 #: Column of samples that belong to no cluster.
 NOISE = 0
 
@@ -132,15 +134,3 @@ def plain(label: Any) -> Any:
         return label
     _check(label)  # NaT becomes None
     return label.item()
-
-
-def _check(label: Any) -> None:
-    try:
-        hash(label)
-    except TypeError:
-        raise TypeError(
-            f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
-            f"{label!r}"
-        ) from None
-    if label != label:
-        raise ValueError("a label must equal itself, got nan; replace missing labels first")

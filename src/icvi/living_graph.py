@@ -24,11 +24,12 @@ from icvi.graph_algebra import first_conflict, join, move, multiply, owners_of
 from icvi.graph_loading import build
 from icvi.graph_readings import GraphReadings
 from icvi.graph_state import as_arrays, clusters_of, compact, counts_of, renumbering
-from icvi.inputs import as_label_array, as_weight, as_weights
+from icvi.inputs import as_factor, as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
 from icvi.prototype_graph import PrototypeGraph
 from icvi.transactions import borrowed, changes, exclusive, in_use
+from icvi.wording import short
 
 #: As many labels of clusters that are gone may stay before the others are numbered anew.
 _STALE = 64
@@ -306,7 +307,7 @@ class LivingGraph(GraphReadings):
     def _merge(self, into: Hashable, source: Hashable) -> None:
         target, column = self._known(into), self._known(source)
         if target == column:
-            raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
+            raise ValueError(f"expected two clusters to merge, got {short(plain(into))} twice")
         numbers, owners = self._owners()
         move(self._graph, numbers[owners == column], target)
 
@@ -348,7 +349,8 @@ class LivingGraph(GraphReadings):
         column = self._labels.find(label)
         if column not in clusters_of(self._graph):
             raise ValueError(
-                f"label {plain(label)!r} is unknown; expected one of {self._known_labels()}"
+                f"label {short(plain(label))} is unknown; expected one of "
+                f"{short(self._known_labels(), 200)}"
             )
         return column
 
@@ -403,8 +405,9 @@ class LivingGraph(GraphReadings):
             owner = owners.setdefault(p, column)
             if owner != column:
                 raise ValueError(
-                    f"prototype {p} belongs to cluster {known[owner - 1]!r}, got label "
-                    f"{known[column - 1]!r}; a prototype belongs to one cluster, reassign it first"
+                    f"prototype {p} belongs to cluster {short(known[owner - 1])}, got label "
+                    f"{short(known[column - 1])}; a prototype belongs to one cluster, reassign it "
+                    f"first"
                 )
         self._labels.remember(new)
         self._graph.declare(numbers, columns)
@@ -447,15 +450,7 @@ class LivingGraph(GraphReadings):
         self._decay(factor)
 
     def _decay(self, factor: float) -> None:
-        if isinstance(factor, (bool, np.bool_, str, bytes)):
-            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}")
-        try:
-            number = float(factor)
-        except (TypeError, ValueError):
-            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}") from None
-        if not 0.0 < number <= 1.0:
-            raise ValueError(f"expected a factor above 0, up to 1, got {factor!r}")
-        multiply(self._graph, number)
+        multiply(self._graph, as_factor(factor))
 
     # -- joining ---------------------------------------------------------------------------
 
@@ -511,8 +506,8 @@ class LivingGraph(GraphReadings):
         p = first_conflict(self._graph, other._graph, new)
         if p is not None:
             raise ValueError(
-                f"prototype {p} belongs to cluster {self._owner(p)!r} here and to "
-                f"{other._owner(p)!r} in the other graph; number the prototypes of both "
+                f"prototype {p} belongs to cluster {short(self._owner(p))} here and to "
+                f"{short(other._owner(p))} in the other graph; number the prototypes of both "
                 "differently, or reassign this one"
             )
         self._labels.remember(unseen)

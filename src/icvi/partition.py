@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from icvi.arenas import SnapshotNeeded
 from icvi.chunk import Chunk
 from icvi.clusters import Clusters
+from icvi.inputs import as_flag
 from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
 
 
@@ -58,7 +59,7 @@ class Partition(Transactional):
     """
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
-        self._clusters = Clusters(scatter=scatter, noise_label=noise_label)
+        self._clusters = Clusters(scatter=as_flag(scatter, "scatter"), noise_label=noise_label)
 
     # -- what it holds ---------------------------------------------------------------------
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from icvi.wording import printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -52,10 +54,11 @@ class _Bar:
 
     def _appear(self) -> None:
         from rich.console import Console
+        from rich.markup import escape
         from rich.progress import Progress
 
         self._bar = Progress(console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(self._title, total=self._total)
+        self._task = self._bar.add_task(escape(printable(self._title)), total=self._total)
         self._bar.start()
 
     def stop(self) -> None:

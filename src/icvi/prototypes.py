@@ -19,9 +19,11 @@ from icvi.conventions import Border, Convention
 from icvi.events import as_event
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
+from icvi.inputs import as_options
 from icvi.kernels.undefined import EMPTY
 from icvi.living_graph import NEW_LABELS
 from icvi.mixtures import Mixtures, Samples
+from icvi.wording import short
 
 if TYPE_CHECKING:
     from icvi.chunk import Changes
@@ -330,8 +332,8 @@ def as_pair(given: Any, name: str) -> Event:
     """Winner and runner-up as the caller gave them, checked."""
     try:
         winner, runner_up = given
-    except (TypeError, ValueError):
-        raise ValueError(f"expected {name}=(winner, runner_up), got {given!r}") from None
+    except (TypeError, ValueError, NotImplementedError):
+        raise ValueError(f"expected {name}=(winner, runner_up), got {short(given)}") from None
     return as_event(winner, runner_up)
 
 
@@ -340,7 +342,7 @@ def make_prototypes(indices: Sequence[Index], bounds: Any, quantizer: Any) -> Pr
     on_prototypes = [index for index in indices if index.on == "prototypes"]
     if not on_prototypes:
         return None
-    given = dict(quantizer.get_params() if hasattr(quantizer, "get_params") else quantizer or {})
+    given = as_options(quantizer, "quantizer")
     if bounds is not None:
         given["bounds"] = bounds
     return Prototypes(on_prototypes, Quantization(**given))

@@ -62,7 +62,7 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
     >>> icvi.load(path)["CH"]
     128.0
     """
-    facts, arrays = container.read(path)
+    facts, arrays = container.read(os.fspath(path))
     if facts["kind"] == "Partition":
         return unpack_partition(facts, arrays)
     if facts["kind"] == "Connectivity":

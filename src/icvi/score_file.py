@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 from rich.console import Console
@@ -15,6 +15,8 @@ from icvi.kernels.undefined import why
 from icvi.progress import progress
 from icvi.scoring import scores
 from icvi.streams import open_source
+from icvi.streams.values import typed_label
+from icvi.wording import printable, shown_address
 
 _ARROWS = {"max": "larger is better", "min": "smaller is better"}
 
@@ -39,7 +41,7 @@ class ScoredFile:
             open_source(
                 path, columns=columns or None, label=label, bad_rows=bad_rows, format=format
             ) as source,
-            progress(f"icvi: reading {path}", source.length) as advance,
+            progress(f"icvi: reading {shown_address(path)}", source.length) as advance,
         ):
             for batch in source:
                 X.append(batch.X)
@@ -51,9 +53,9 @@ class ScoredFile:
                 source.reasons,
             )
         if not X:
-            raise ValueError(f"{path} has no samples")
+            raise ValueError(f"{shown_address(path)} has no samples")
         y = np.concatenate(labels)
-        noise = _as_label(noise_label, y)
+        noise = None if noise_label is None else _typed(noise_label, set(y.tolist()))
         self.values = scores(np.concatenate(X), y, list(self.indices), noise_label=noise)
         self.n_samples = len(y)
         self.n_clusters = len(set(y.tolist()) - {noise})
@@ -75,8 +77,10 @@ class ScoredFile:
         """A line about the data and a table."""
         console.print(
             f"{self.n_samples:,} samples, {self.n_clusters} clusters, "
-            f"{len(self.columns)} features ({', '.join(self.columns)})",
+            f"{len(self.columns)} features ({', '.join(map(printable, self.columns))})",
             highlight=False,
+            markup=False,
+            emoji=False,
         )
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("index")
@@ -89,12 +93,9 @@ class ScoredFile:
         console.print(table, highlight=False)
 
 
-def _as_label(text: str | None, labels: np.ndarray) -> object:
-    """A label given as text, as the labels in the file are: whole numbers or strings."""
-    if text is None:
-        return None
-    numbers = any(isinstance(label, int) for label in labels.tolist())
-    try:
-        return int(text) if numbers else text
-    except ValueError:
-        return text
+def _typed(text: str, labels: Set[object]) -> object:
+    """The label that a user means; where there is none like that, the one that is shown so."""
+    typed = typed_label(text)
+    if typed in labels:
+        return typed
+    return next((label for label in labels if str(label) == text), typed)

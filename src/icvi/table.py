@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.wording import printable
+
 if TYPE_CHECKING:
     import pandas
 
@@ -114,7 +116,7 @@ class Table:
 
     def _cells(self) -> list[list[str]]:
         """What is shown of each column, its name first."""
-        return [[name, *_texts(column)] for name, column in self._columns.items()]
+        return [[printable(name), *_texts(column)] for name, column in self._columns.items()]
 
     def _rest(self) -> list[str]:
         more = len(self) - _ROWS
@@ -169,5 +171,5 @@ def _text(item: Any) -> str:
     if item is None:
         return "-"
     text = str(item)
-    text = text if text.isprintable() else repr(item)
+    text = text if text.isprintable() else printable(repr(item))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."

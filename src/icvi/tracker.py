@@ -15,7 +15,7 @@ from icvi.changing import NO_PROTOTYPES, Changing
 from icvi.chunk import Changes, Chunk
 from icvi.fading import Fading
 from icvi.indices import Index, select
-from icvi.inputs import as_every, as_weight
+from icvi.inputs import as_every, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
@@ -124,7 +124,7 @@ class Tracker(Changing):
         self._window = None if window is None else Window(window, self._prototypes is not None)
         self._fading = None if half_life is None else Fading(half_life, least_weight)
         self._flow = self._fading if self._window is None else self._window
-        self._spans = (window, half_life, float(least_weight))
+        self._spans = (window, half_life, as_least(least_weight))
         if self._fading is not None and self._prototypes is not None:
             if self._prototypes.mixtures is not None:
                 raise ValueError(_NO_FADING)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
+from icvi.inputs import check_choice
 from icvi.kernels.undefined import limit_of, why
 
 Undefined = Literal["nan", "limit", "raise"]
@@ -28,10 +29,7 @@ class Treatment:
     """The user's choice for undefined readings of a list of indices."""
 
     def __init__(self, indices: Sequence[Index], undefined: Undefined) -> None:
-        if undefined not in get_args(Undefined):
-            raise ValueError(
-                f"expected undefined to be one of {get_args(Undefined)}, got {undefined!r}"
-            )
+        check_choice(undefined, "undefined", get_args(Undefined))
         self.indices = indices
         self.undefined = undefined
 

@@ -12,10 +12,13 @@ from icvi.art.scikit import (
     assert_all_finite,
     check_classification_targets,
     column_or_1d,
+    type_of_target,
     unique_labels,
 )
 from icvi.art.targets import check_given, check_length
+from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.labels import plain
+from icvi.wording import short
 
 _INTEGER = np.dtype(np.int64)
 _NUMBERS = "biuf"
@@ -45,8 +48,8 @@ class Classes:
         """Refuse classes that are not those before."""
         if not np.array_equal(_distinct(classes), self.sorted):
             raise ValueError(
-                f"expected classes={self.sorted.tolist()} as before, got {classes!r}; they need "
-                f"not be given after the first call"
+                f"expected classes={short(self.sorted.tolist(), 200)} as before, got "
+                f"{short(classes)}; they need not be given after the first call"
             )
 
     def checked(self, y: Any, n: int, out_of_bounds: OutOfBounds) -> NDArray[Any]:
@@ -59,8 +62,8 @@ class Classes:
         if self._closed and self._find(labels) is None:
             unknown = np.setdiff1d(labels, self.sorted)[0]
             raise ValueError(
-                f"label {plain(unknown)!r} is not among the classes given first, "
-                f"{self.sorted.tolist()}"
+                f"label {short(plain(unknown))} is not among the classes given first, "
+                f"{short(self.sorted.tolist(), 200)}"
             )
         return labels
 
@@ -106,8 +109,8 @@ class Classes:
         numeric = labels.dtype.kind in _NUMBERS
         if self.sorted.size and numeric != (self.sorted.dtype.kind in _NUMBERS):
             raise ValueError(
-                f"expected labels like the classes before, {self.sorted.tolist()}, got "
-                f"{plain(labels[0])!r}; numbers and strings cannot be mixed"
+                f"expected labels like the classes before, {short(self.sorted.tolist(), 200)}, got "
+                f"{short(plain(labels[0]))}; numbers and strings cannot be mixed"
             )
 
 
@@ -124,7 +127,13 @@ def _distinct(classes: Any) -> NDArray[Any]:
 def _as_labels(y: Any) -> NDArray[Any]:
     """Labels in one dimension, as scikit-learn takes them."""
     check_given(y)
+    refuse_unordered(y, "y")
+    refuse_masked(y, "y")
     labels: NDArray[Any] = column_or_1d(y, warn=True)
+    if labels.dtype.kind == "O" and not all(isinstance(label, str) for label in labels.tolist()):
+        raise ValueError(f"Unknown label type: expected numbers or strings, got {short(y)}")
     assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
+    with np.errstate(all="ignore"):  # looks whether numbers are whole by making them so
+        if type_of_target(labels, input_name="y") not in ("binary", "multiclass"):
+            check_classification_targets(labels)  # says why not
     return labels

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from copy import deepcopy
+from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.art.checking import checked
 from icvi.art.options import check_choice, check_learning
 from icvi.art.scaling import Scaling, check_first, check_out_of_bounds
 from icvi.art.scikit import BaseEstimator, check_is_fitted, validate_data
@@ -142,8 +144,8 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         self._forget(scaling)
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
-        checked = validate_data(self, X, reset=reset, dtype=_FLOAT, order="C")
-        return np.ascontiguousarray(checked)
+        check = partial(validate_data, self, reset=reset, dtype=_FLOAT, order="C")
+        return checked(check, X, "X")
 
     def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""

@@ -12,8 +12,10 @@ from icvi.art.module import Module
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.supervised import SupervisedArt
+from icvi.inputs import refuse_masked
 from icvi.kernels.fuzzy_artmap import learn_map
 from icvi.transactions import changes, shares
+from icvi.wording import short
 
 _INTEGER = np.dtype(np.int64)
 
@@ -176,6 +178,10 @@ class FuzzyARTMAP(SupervisedArt):
     @changes
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
+        if y.__class__ not in (int, str):  # the others are rare, and looked at
+            refuse_masked((y,), "y")
+            if self.rho_b is None and np.ndim(y):
+                raise ValueError(f"expected one label, got {short(y)}")
         X = self._go_on_with_one(x)
         return int(self._learn(X, self._go_on_with_targets(np.asarray([y]), 1, None))[0])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.art.checking import checked
 from icvi.art.module import Module, run
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.scikit import check_array
@@ -97,5 +99,5 @@ def _is_plain(y: Any) -> bool:
 def _as_vectors(y: Any) -> NDArray[np.float64]:
     """Numbers in one or two dimensions, as scikit-learn takes them."""
     check_given(y)
-    vectors = check_array(y, ensure_2d=False, dtype=_FLOAT, order="C", input_name="y")
-    return np.ascontiguousarray(vectors)
+    options = {"ensure_2d": False, "dtype": _FLOAT, "order": "C", "input_name": "y"}
+    return checked(partial(check_array, **options), y, "y")

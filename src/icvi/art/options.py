@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from icvi.wording import short
+
 
 def check_vigilance(name: str, value: Any) -> None:
     """Vigilance is a share: 0 accepts everything, 1 only what is inside already."""
@@ -31,7 +33,8 @@ def check_epochs(max_iter: Any) -> None:
 def _real(value: Any) -> bool:
     # What kernels take; fractions, for one, they do not.
     kinds = (int, float, np.integer, np.float32)
-    return isinstance(value, kinds) and not isinstance(value, bool)
+    # numpy counts spans of time among the integers, Python the truth values.
+    return isinstance(value, kinds) and not isinstance(value, (bool, np.timedelta64))
 
 
 def _finite(value: Any) -> bool:
@@ -40,4 +43,4 @@ def _finite(value: Any) -> bool:
 
 def _check(name: str, value: Any, fine: bool, expected: str) -> None:
     if not fine:
-        raise ValueError(f"expected {name} to be a number {expected}, got {value!r}")
+        raise ValueError(f"expected {name} to be a number {expected}, got {short(value)}")

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import LARGEST, as_samples
+from icvi.inputs import LARGEST, as_floats, as_samples
 from icvi.kernels.usable import first_outside
+from icvi.wording import short
 
 OutOfBounds = Literal["clip", "error"]
 
@@ -52,14 +54,16 @@ class Scaling:
     def given(cls, bounds: Any, d: int, name: str = "bounds") -> Scaling:
         """``(low, high)``, each a number or one number per feature."""
         try:
-            low, high = (np.broadcast_to(np.asarray(b, dtype=np.float64), d) for b in bounds)
-        except (TypeError, ValueError):
+            if isinstance(bounds, (set, frozenset, Mapping, str, bytes)):
+                raise TypeError(name)
+            low, high = (np.broadcast_to(as_floats(b, name), d) for b in bounds)
+        except (TypeError, ValueError, NotImplementedError):
             raise ValueError(
                 f"expected {name}=(low, high), each a number or {d} numbers, one per feature, "
-                f"got {bounds!r}"
+                f"got {short(bounds)}"
             ) from None
         if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
-            raise ValueError(f"expected finite {name} with low <= high, got {bounds!r}")
+            raise ValueError(f"expected finite {name} with low <= high, got {short(bounds)}")
         return cls(low, high, name)
 
     @property
@@ -105,4 +109,4 @@ def check_first(n: int, bounds: Any, name: str = "bounds") -> None:
 def check_out_of_bounds(value: Any) -> None:
     """Refuse what is not an option."""
     if value not in get_args(OutOfBounds):
-        raise ValueError(f"expected out_of_bounds to be 'clip' or 'error', got {value!r}")
+        raise ValueError(f"expected out_of_bounds to be 'clip' or 'error', got {short(value)}")

@@ -13,6 +13,7 @@ try:
     from sklearn.utils.multiclass import (
         check_classification_targets as check_classification_targets,
     )
+    from sklearn.utils.multiclass import type_of_target as type_of_target
     from sklearn.utils.multiclass import unique_labels as unique_labels
     from sklearn.utils.validation import check_is_fitted as check_is_fitted
     from sklearn.utils.validation import validate_data as validate_data

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from icvi.batch.prototype_events import Counted, counted
 from icvi.conventions import Border, Convention, check_form
+from icvi.wording import short
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -130,6 +131,12 @@ def conn_index_score(
     >>> icvi.batch.conn_index_score(X, s.labels_, s)
     1.0
     """
+    for name in ("winners", "cluster_of_prototype_"):
+        if not hasattr(quantizer, name):
+            raise TypeError(
+                f"expected a fitted FuzzySMART or Quantizer, got {short(quantizer)}, which has no "
+                f"{name}"
+            )
     labels = quantizer.predict(X) if labels is None else labels
     return conn_index(
         quantizer.winners(X, labels),

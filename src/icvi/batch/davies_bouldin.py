@@ -9,11 +9,13 @@ import numpy as np
 
 from icvi.batch.centroids import centroids, separations, squared_radii
 from icvi.batch.clusters import Clusters, by_cluster
-from icvi.batch.options import as_number, check_choice, check_positive
+from icvi.batch.options import check_choice, check_positive
 from icvi.batch.overflow import finite
+from icvi.inputs import as_number
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.moments import Array
 from icvi.treatment import Undefined, treated
+from icvi.wording import short
 
 
 def davies_bouldin_score(
@@ -65,11 +67,11 @@ def davies_bouldin_score(
     >>> round(davies_bouldin_score(X, labels, p=1), 6)
     0.333333
     """
-    if not as_number(p) >= 1.0:
-        raise ValueError(f"expected p to be a number not below 1 (inf is one), got {p!r}")
+    if not as_number(p, "p") >= 1.0:
+        raise ValueError(f"expected p to be a number not below 1 (inf is one), got {short(p)}")
     check_positive("q", q)
     check_choice("undefined", undefined, Undefined)
-    value = _davies_bouldin(by_cluster(X, labels), float(p), float(q))
+    value = _davies_bouldin(by_cluster(X, labels), as_number(p, "p"), float(q))
     return treated("davies_bouldin_score", value, undefined, {"coincident_centroids": math.inf})
 
 

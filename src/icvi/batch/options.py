@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import Any, get_args
+
+from icvi import inputs
+from icvi.wording import short
 
 
 def check_choice(name: str, value: object, choices: Any) -> None:
     """Refuse what is not among the literals."""
-    if value not in get_args(choices):
-        raise ValueError(f"expected {name} to be one of {get_args(choices)}, got {value!r}")
+    inputs.check_choice(value, name, get_args(choices))
 
 
 def check_positive(name: str, value: object) -> None:
     """Refuse what is not a finite number above 0."""
-    if not 0.0 < as_number(value) < math.inf:
-        raise ValueError(f"expected {name} to be a finite number above 0, got {value!r}")
-
-
-def as_number(value: object) -> float:
-    """The value as a float; nan when it is no number at all."""
-    return float(value) if isinstance(value, Real) else math.nan
+    if not 0.0 < inputs.as_number(value, name) < math.inf:
+        raise ValueError(f"expected {name} to be a finite number above 0, got {short(value)}")

@@ -11,6 +11,7 @@ PBM max Pakhira-Bandyopadhyay-Maulik, squared norms
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from icvi.indices.calinski_harabasz import CH
 from icvi.indices.conn_index import Conn
@@ -25,6 +26,7 @@ from icvi.indices.silhouette import SIL
 from icvi.indices.wb import WB
 from icvi.indices.xie_beni import XB
 from icvi.nearest import nearest
+from icvi.wording import short
 
 __all__ = ["NI", "Conn", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
 
@@ -47,8 +49,10 @@ def catalogue() -> tuple[Index, ...]:
 def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
     """Indices by group ("paper", "all"), name or object, or a list of these."""
     several = not (isinstance(indices, (str, Index)) or callable(indices))
-    entries = indices if several else [indices]
-    chosen = tuple(index for entry in entries for index in _expand(entry))  # type: ignore[union-attr]
+    if several and (isinstance(indices, memoryview) or not isinstance(indices, Iterable)):
+        raise TypeError(f"expected an index, its name, or a list of these, got {short(indices)}")
+    entries: Any = list(indices) if several else [indices]  # type: ignore[arg-type]
+    chosen = tuple(index for entry in entries for index in _expand(entry))
     names = [entry.name for entry in chosen]
     if not chosen:
         raise ValueError("expected at least one index, got none")
@@ -71,13 +75,13 @@ def _find(entry: object) -> Index:
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
         raise ValueError(
-            f"unknown index {entry!r}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one of "
-            f"{', '.join(_CATALOGUE)}"
+            f"unknown index {short(entry)}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one "
+            f"of {', '.join(_CATALOGUE)}"
         )
     for factory in (I, NI, rCIP, rH, Conn):
         if entry is factory:
             return factory()
     raise TypeError(
-        f"expected an index name or an icvi.Index, got {entry!r}; "
+        f"expected an index name or an icvi.Index, got {short(entry)}; "
         f"decorate your own function with @icvi.index"
     )

@@ -14,8 +14,10 @@ import math
 from dataclasses import replace
 
 from icvi.indices.index import Index, index
+from icvi.inputs import as_number
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
+from icvi.wording import short
 
 
 @index(
@@ -46,10 +48,11 @@ def I(p: float = 2.0) -> Index:  # noqa: E743  the field's name for it
     >>> icvi.score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], icvi.I(p=1))
     1300.0
     """
-    if not 0.0 < p < math.inf:
-        raise ValueError(f"expected p > 0, got {p}")
-    name = "I" if p == 2.0 else f"I(p={p:g})"
-    return replace(_i_index, name=name, parameters=(float(p),), recipe=("I", {"p": float(p)}))
+    exponent = as_number(p, "p")
+    if not 0.0 < exponent < math.inf:
+        raise ValueError(f"expected p > 0, got {short(p)}; it must be finite")
+    name = "I" if exponent == 2.0 else f"I(p={exponent:g})"
+    return replace(_i_index, name=name, parameters=(exponent,), recipe=("I", {"p": exponent}))
 
 
 PBM = replace(

@@ -22,7 +22,7 @@ import math
 from dataclasses import replace
 
 from icvi.indices.index import Index, index
-from icvi.indices.ridge import named, ridge
+from icvi.indices.ridge import named, options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 
@@ -60,10 +60,5 @@ def NI(epsilon: float | None = None, delta: float | None = None) -> Index:
     delta : float, optional
         The number added to the diagonal of every covariance, instead of epsilon.
     """
-    given = {"epsilon": epsilon, "delta": delta}
-    return replace(
-        _negentropy,
-        name=named("NI", **given),
-        ridge=ridge(epsilon, delta),
-        recipe=("NI", given),
-    )
+    ridge, given = options(epsilon, delta)
+    return replace(_negentropy, name=named("NI", **given), ridge=ridge, recipe=("NI", given))

@@ -34,7 +34,7 @@ from dataclasses import replace
 from typing import Any
 
 from icvi.indices.index import Index, Reading, index
-from icvi.indices.ridge import named, ridge
+from icvi.indices.ridge import named, options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
 
@@ -148,19 +148,13 @@ def rCIP(
     prototypes : bool, default False
         Compare the prototypes of clusters, not the clusters as a whole.
     """
-    whole, parts = (_log_rcip, _LOG_RCIP) if log_rcip else (_rcip, _RCIP)
-    given = {
-        "epsilon": epsilon,
-        "delta": delta,
-        "log_rcip": log_rcip,
-        "mean": mean,
-        "prototypes": prototypes,
-    }
+    ridge, given = options(epsilon, delta, log_rcip=log_rcip, mean=mean, prototypes=prototypes)
+    whole, parts = (_log_rcip, _LOG_RCIP) if given["log_rcip"] else (_rcip, _RCIP)
     return replace(
-        parts if prototypes else whole,
+        parts if given["prototypes"] else whole,
         name=named("rCIP", **given),
-        parameters=(float(mean),),
-        ridge=ridge(epsilon, delta),
+        parameters=(float(given["mean"]),),
+        ridge=ridge,
         recipe=("rCIP", given),
     )
 
@@ -185,11 +179,11 @@ def rH(
     prototypes : bool, default False
         Compare the prototypes of clusters, not the clusters as a whole.
     """
-    given = {"epsilon": epsilon, "delta": delta, "mean": mean, "prototypes": prototypes}
+    ridge, given = options(epsilon, delta, mean=mean, prototypes=prototypes)
     return replace(
-        _RH if prototypes else _rh,
+        _RH if given["prototypes"] else _rh,
         name=named("rH", **given),
-        parameters=(float(mean),),
-        ridge=ridge(epsilon, delta),
+        parameters=(float(given["mean"]),),
+        ridge=ridge,
         recipe=("rH", given),
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from icvi.inputs import refuse_unordered
+from icvi.wording import short
 
 Column = str | int
 
@@ -35,13 +38,15 @@ class Wanted:
     def of(cls, columns: Any, label: Any, time: Any) -> Wanted:
         """Check the kinds of what was given."""
         if columns is not None:
-            columns = (columns,) if isinstance(columns, (str, int)) else tuple(columns)
+            refuse_unordered(columns, "columns")
+            several = isinstance(columns, Iterable) and not isinstance(columns, (str, memoryview))
+            columns = tuple(columns) if several else (columns,)
             if not columns:
                 raise ValueError("expected at least one column of features, got none")
         for column in (*(columns or ()), label, time):
             if isinstance(column, bool) or not isinstance(column, (str, int, type(None))):
                 raise TypeError(
-                    f"expected columns by name (str) or position from 0 (int), got {column!r}"
+                    f"expected columns by name (str) or position from 0 (int), got {short(column)}"
                 )
         return cls(columns, label, time)
 
@@ -114,7 +119,7 @@ def _find(names: Sequence[str], column: Column | None, where: str) -> str | None
         return None
     if isinstance(column, str):
         if column not in names:
-            raise ValueError(f"{where} has no column {column!r}; it has {listed(names)}")
+            raise ValueError(f"{where} has no column {short(column)}; it has {listed(names)}")
         return column
     if not 0 <= column < len(names):
         raise ValueError(

@@ -7,9 +7,13 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from icvi.inputs import as_flag
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.source import Source
+from icvi.wording import short, shown_address
 
 _TEXT = ("csv", "ndjson")
 
@@ -71,7 +75,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
-    wanted = Wanted.of(columns, label, time)
+    wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
@@ -79,7 +83,8 @@ def open_source(
 
         return RedisSource(what, wanted, follow=follow, **options, **redis)
     if redis:
-        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
+        given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
+        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {given}")
     if isinstance(what, str) and what == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is nothing to read")
@@ -96,7 +101,8 @@ def open_source(
 def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str, Any]) -> Source:
     if format not in _TEXT:
         raise ValueError(
-            f"expected format='csv' or format='ndjson' for a stream without a name, got {format!r}"
+            f"expected format='csv' or format='ndjson' for a stream without a name, got "
+            f"{short(format)}"
         )
     source: Source = _text_source(format)(what, wanted, **options)
     return source
@@ -123,6 +129,8 @@ def _open_values(what: Any, wanted: Wanted, options: dict[str, Any]) -> Source:
     from icvi.streams.iterable_source import IterableSource
     from icvi.streams.table_source import TableSource, is_table
 
+    if isinstance(what, memoryview):
+        what = np.asarray(what)
     if is_table(what):
         return TableSource(what, wanted, **options)
     return IterableSource(what, wanted, **options)
@@ -140,7 +148,7 @@ def _text_source(format: str) -> Any:
 
 def _check_format(format: str | None) -> None:
     if format not in (None, *_TEXT, "parquet"):
-        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {format!r}")
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
 
 
 def _are_paths(what: Any) -> bool:

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from icvi.wording import shown_address
+
 FORMATS = {
     ".csv": "csv",
     ".csv.gz": "csv",
@@ -40,11 +42,16 @@ def find(what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> lis
 def _matching(pattern: str) -> list[str]:
     if os.path.exists(pattern) or not glob.has_magic(pattern):
         if not os.path.exists(pattern):
+            if "://" in pattern:
+                raise ValueError(
+                    f"expected a path, or an address such as redis://localhost:6379/0/key, got "
+                    f"{shown_address(pattern)}"
+                )
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), pattern)
         return [pattern]
     found = sorted(glob.glob(pattern, recursive=True))
     if not found:
-        raise FileNotFoundError(f"no file matches {pattern!r}")
+        raise FileNotFoundError(f"no file matches {shown_address(pattern)!r}")
     return found
 
 

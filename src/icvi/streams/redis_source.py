@@ -6,13 +6,13 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any, TypeVar
-from urllib.parse import unquote, urlsplit, urlunsplit
 
 import numpy as np
 
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.extras import load
+from icvi.streams.redis_address import parse_address
 from icvi.streams.rows import Rows
 from icvi.streams.source import Source, as_rows, refuse_position
 from icvi.streams.times import Times
@@ -68,7 +68,7 @@ class RedisSource(Source):
     ) -> None:
         super().__init__(bad_rows)
         self._redis = load("redis", "redis")
-        server, self._key, self._where = _parts(url)
+        server, self._key, self._where = parse_address(url)
         self._wanted, self._rows, self._follow = wanted, as_rows(rows), follow
         self._group, self._consumer, self._patience = group, consumer, patience
         self._client = self._connected(server)
@@ -234,9 +234,17 @@ class RedisSource(Source):
     def _connected(self, server: str) -> Any:
         retry = load("redis.retry", "redis").Retry(load("redis.backoff", "redis").NoBackoff(), 0)
         # Waiting is done here, where it can say what it waits for and be stopped.
-        return self._redis.Redis.from_url(
-            server, retry=retry, socket_connect_timeout=5.0, socket_timeout=10.0
-        )
+        try:
+            client = self._redis.Redis.from_url(
+                server, retry=retry, socket_connect_timeout=5.0, socket_timeout=10.0
+            )
+            client.connection_pool.make_connection()  # has it look at the options
+        except (TypeError, ValueError):  # whose message may quote a part of a password
+            raise ValueError(
+                f"{self._where}: the options after ? are not those of a Redis client, such as "
+                f"?protocol=3 (& in a password is written %26)"
+            ) from None
+        return client
 
     def _try(self, action: Callable[[], _T]) -> _T:
         """Ask the server, again and again while it cannot be reached."""
@@ -280,18 +288,3 @@ def _read(fields: dict[bytes, bytes], name: str | None, read: Callable[[str], An
 def _order(entry: str) -> tuple[int, int]:
     milliseconds, _, number = entry.partition("-")
     return int(milliseconds), int(number or 0)
-
-
-def _parts(url: str) -> tuple[str, str, str]:
-    """Address of the server, the key, and both without a password, for errors."""
-    parts = urlsplit(url)
-    database, _, key = parts.path.lstrip("/").partition("/")
-    shown = f"{parts.scheme}://{parts.hostname or ''}"
-    shown += (f":{parts.port}" if parts.port else "") + parts.path
-    if not database.isdigit() or not key:
-        raise ValueError(
-            f"expected an address such as redis://localhost:6379/0/key (host, port, number of the "
-            f"database, key of the stream), got {shown}"
-        )
-    server = urlunsplit((parts.scheme, parts.netloc, f"/{database}", parts.query, ""))
-    return server, unquote(key), shown

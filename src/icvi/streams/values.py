@@ -77,6 +77,17 @@ def read_label(text: str) -> int | str:
     return int(text) if _WHOLE.fullmatch(text) else text
 
 
+def typed_label(text: str) -> int | str:
+    """A label that a user types, as sources give it; what is in double quotes is text.
+
+    >>> typed_label("7"), typed_label("007"), typed_label('"7"')
+    (7, '007', '7')
+    """
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        return text[1:-1]
+    return read_label(text)
+
+
 def label_array(labels: list[Any]) -> NDArray[Any]:
     """Labels as int64 where all are int, and as objects otherwise."""
     if all(type(label) is int for label in labels):

@@ -278,13 +278,15 @@ def _conn(results: Mapping[str, Record], figures: Mapping[str, Path]) -> Markup:
     compared = {name: r for name, r in results.items() if r["comparison"] is not None}
     if not compared:
         return tag("p", "This run did not compare Conn_Index with its batch form.")
-    low, _, _ = _spread(r["comparison"]["correlation"] for r in compared.values())
+    found = [r["comparison"]["correlation"] for r in compared.values()]
+    low, _, _ = _spread(found)
+    where = "compared" if None not in found else "where both are defined and not constant"
     pieces = [
         tag(
             "p",
             "In this study the two curves have a correlation of ",
             fixed(low),
-            " or more in every scenario compared."
+            f" or more in every scenario {where}."
             if len(compared) > 1
             else " in the scenario compared.",
         )
@@ -343,21 +345,19 @@ def _others(results: Mapping[str, Record]) -> Markup:
     """The largest difference of every other index, and where it occurs."""
     worst: dict[str, tuple[float, str]] = {}
     for result in results.values():
-        for index, difference in result["largest_difference"].items():
-            if difference is not None and difference >= worst.get(index, (-1.0, ""))[0]:
+        for index, kept in result["largest_difference"].items():
+            difference = math.inf if kept is None else kept  # JSON has no infinity
+            if difference >= worst.get(index, (-1.0, ""))[0]:
                 worst[index] = (difference, result["scenario"]["title"])
     if not worst:
         return tag("p", "This run did not compare the other indices with their batch form.")
-    largest = max(difference for difference, _ in worst.values())
-    verdict = (
-        ", which is rounding: incremental and batch are the same number."
-        if largest <= _ROUNDING
-        else ", which is more than rounding and should be looked into."
-    )
-    rows = [(index, number(value, 2), title) for index, (value, title) in _in_order(worst).items()]
+    rows = [
+        (index, "one is undefined" if math.isinf(value) else number(value, 2), title)
+        for index, (value, title) in _in_order(worst).items()
+    ]
     return join(
         [
-            tag("p", "The largest relative difference anywhere is ", number(largest, 2), verdict),
+            _verdict(max(difference for difference, _ in worst.values())),
             table(
                 "Largest relative difference after any sample, incremental against batch",
                 ("Index", "Largest difference", "Where"),
@@ -367,6 +367,18 @@ def _others(results: Mapping[str, Record]) -> Markup:
         ],
         "\n",
     )
+
+
+def _verdict(largest: float) -> Markup:
+    if math.isinf(largest):
+        words = "Somewhere a value is defined in one form and undefined in the other, which should "
+        return tag("p", words, "be looked into.")
+    verdict = (
+        ", which is rounding: incremental and batch are the same number."
+        if largest <= _ROUNDING
+        else ", which is more than rounding and should be looked into."
+    )
+    return tag("p", "The largest relative difference anywhere is ", number(largest, 2), verdict)
 
 
 # All orders, glossary, how it was made

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -145,17 +146,32 @@ def final_readings(experiment: Experiment) -> dict[str, float]:
 
 
 def largest_differences(experiment: Experiment, every: int = 1) -> dict[str, float]:
-    """How far the readings of the stream are from the batch values, relative to these, at most."""
+    """How far the readings of the stream are from the batch values, relative to these, at most.
+
+    Infinite where one of the two is defined and the other is not.
+    """
     names = [name for name in INDICES if name != "Conn"]
     largest = dict.fromkeys(names, 0.0)
     for end in range(every, len(experiment.X) + 1, every):
         batch = scores(experiment.X[:end], experiment.labels[:end], names)
         for name in names:
-            reading, value = float(experiment.trace[name][end - 1]), batch[name]
-            scale = max(abs(value), np.finfo(float).tiny)
-            if value == value or reading == reading:
-                largest[name] = max(largest[name], abs(reading - value) / scale)
+            reading = float(experiment.trace[name][end - 1])
+            largest[name] = max(largest[name], relative_difference(reading, batch[name]))
     return largest
+
+
+def relative_difference(reading: float, value: float) -> float:
+    """How far a reading is from a value, relative to this; never nan.
+
+    >>> relative_difference(1.5, 1.0), relative_difference(math.nan, 1.0)
+    (0.5, inf)
+    >>> relative_difference(math.nan, math.nan), relative_difference(math.inf, math.inf)
+    (0.0, 0.0)
+    """
+    if reading == value or (math.isnan(reading) and math.isnan(value)):
+        return 0.0
+    difference = abs(reading - value) / max(abs(value), np.finfo(float).tiny)
+    return math.inf if math.isnan(difference) else float(difference)
 
 
 def write_trace(store: Store, experiment: Experiment) -> None:

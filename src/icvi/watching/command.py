@@ -14,12 +14,12 @@ from rich.console import Console
 from icvi.files import remove_unfinished
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
-from icvi.watching.messages import in_options, told, without_password
+from icvi.watching.messages import in_options, told
 from icvi.watching.settings import name_of
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
-from icvi.watching.terminal.wording import printable
 from icvi.watching.watch import Watch, watch
+from icvi.wording import for_terminal
 
 _NOTHING_YET = "stopped before the first sample was dealt with"
 _UNKEPT = "; with --checkpoint DIR, the same command could go on from there"
@@ -44,7 +44,7 @@ class Job:
     quiet : bool
         Whether to show nothing.
     command : str
-        The command itself, to tell how to go on.
+        The command itself without its passwords, to tell how to go on.
     """
 
     source: str
@@ -191,10 +191,9 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
 def _to_go_on(watched: Watch, job: Job) -> str:
     if job.options.get("checkpoint") is None:
         return _UNKEPT if watched.seen and job.options.get("trace") != "-" else ""
-    command = without_password(job.command)
     if job.source == "-":
-        return f"\nto go on, with the same stream from its beginning: {command}"
-    return f"\nto go on: {command}"
+        return f"\nto go on, with the same stream from its beginning: {job.command}"
+    return f"\nto go on: {job.command}"
 
 
 def _is_file(path: str) -> bool:
@@ -202,5 +201,5 @@ def _is_file(path: str) -> bool:
 
 
 def _say(messages: Console, *texts: str) -> None:
-    for line in "\n".join(texts).splitlines():
-        messages.print(printable(line), highlight=False, markup=False, soft_wrap=True)
+    for line in filter(None, for_terminal("\n".join(texts)).split("\n")):
+        messages.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from icvi.wording import printable, without_passwords
+
 #: What the library calls things, and how they are typed; longer ones first.
 _TYPED = {
     "overwrite=True (--overwrite)": "--overwrite",
@@ -23,17 +25,6 @@ _TYPED = {
 
 #: A call of Python, where there is no command.
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
-
-_PASSWORD = re.compile(r"(rediss?://[^\s/@:]*:)[^\s/@]*@")
-
-
-def without_password(text: str) -> str:
-    """Addresses without the passwords in them.
-
-    >>> without_password("icvi watch redis://me:secret@localhost:6379/0/key")
-    'icvi watch redis://me:***@localhost:6379/0/key'
-    """
-    return _PASSWORD.sub(r"\1***@", text)
 
 
 def in_options(text: str) -> str:
@@ -57,9 +48,12 @@ def said(error: BaseException) -> str:
         return "what reads the output has gone away"
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
-    return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    if error.filename is None:
+        return error.strerror
+    return f"{printable(str(error.filename))}: {error.strerror}"
 
 
 def told(error: BaseException) -> str:
     """What an error and its notes say, in options."""
-    return in_options("\n".join([said(error), *getattr(error, "__notes__", ())]))
+    notes = getattr(error, "__notes__", ())
+    return without_passwords(in_options("\n".join([said(error), *notes])))

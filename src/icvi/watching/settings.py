@@ -10,8 +10,8 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
-from icvi.watching.messages import without_password
 from icvi.watching.report import About
+from icvi.wording import shown_address
 from icvi.written import as_json
 
 
@@ -56,7 +56,7 @@ def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, A
 def name_of(source: Any) -> str:
     """What to call a source where everybody may see it."""
     if isinstance(source, (str, os.PathLike)):
-        return "standard input" if source == "-" else without_password(os.fspath(source))
+        return "standard input" if source == "-" else shown_address(os.fspath(source))
     return f"a {type(source).__name__}"
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from icvi.indices import Index
-from icvi.inputs import as_every
+from icvi.inputs import as_every, as_flag, as_number, check_choice
 from icvi.streams import Source, open_source
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
@@ -26,6 +26,7 @@ from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
+from icvi.wording import short, without_passwords
 
 
 class Watch:
@@ -162,7 +163,7 @@ class Watch:
 
 def _ended_by(error: BaseException) -> str:
     """Why a stream ended before its end, in words."""
-    return str(error).rstrip(".") or type(error).__name__
+    return without_passwords(str(error)).rstrip(".") or type(error).__name__
 
 
 def watch(
@@ -252,8 +253,15 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
-    if undefined not in ("nan", "limit"):
-        raise ValueError(f"expected undefined='nan' or 'limit' in a watch, got {undefined!r}")
+    check_choice(undefined, "undefined", ("nan", "limit"))
+    learn, overwrite = as_flag(learn, "learn"), as_flag(overwrite, "overwrite")
+    if not as_number(checkpoint_every, "checkpoint_every") >= 0.0:
+        raise ValueError(
+            f"expected checkpoint_every as seconds from 0 on, got {short(checkpoint_every)}"
+        )
+    for path in (trace, report, checkpoint):
+        if path is not None:
+            os.fspath(path)  # refuses what is no path
     reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}

@@ -8,6 +8,7 @@ from typing import Any
 
 from icvi.watching.labellers.labeller import Labeller, comes_from
 from icvi.watching.labellers.names import named_clusterer
+from icvi.wording import short
 
 _EXPECTED = (
     "expected a clusterer: FuzzyART or FuzzySMART, one of scikit-learn with partial_fit or already "
@@ -45,7 +46,7 @@ def labeller_for(
     'KMeans'
     """
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise ValueError(f"expected batch to be a whole number from 1 on, got {batch!r}")
+        raise ValueError(f"expected batch to be a whole number from 1 on, got {short(batch)}")
     if isinstance(clusterer, (str, os.PathLike)):
         clusterer = named_clusterer(os.fspath(clusterer), {})
     if isinstance(clusterer, type):

@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from icvi import wording
 from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
 from icvi.watching.labellers.parameters import make, refuse_parameters
@@ -66,7 +67,7 @@ branching_factor, n_clusters, compute_labels
     is_dotted = "." in name and all(part.isidentifier() for part in name.split("."))
     if short not in CLUSTERERS and not is_dotted:
         raise ValueError(
-            f"unknown clusterer {name!r}{nearest(name, CLUSTERERS)}; expected one of "
+            f"unknown clusterer {wording.short(name)}{nearest(name, CLUSTERERS)}; expected one of "
             f"{', '.join(CLUSTERERS)}, a class with its module such as "
             f"sklearn.cluster.MiniBatchKMeans, or the file of a saved model"
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable
 
+from icvi import wording
+
 #: Shown where there is no value.
 DASH = "–"
 _LONGEST = 60  # letters of a label in a table
@@ -81,10 +83,7 @@ def printable(text: str) -> str:
     >>> printable("a\tb\x00")
     'a b\ufffd'
     """
-    text = " ".join(text.split())
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in text
-    )
+    return wording.printable(" ".join(text.split()), instead="\N{REPLACEMENT CHARACTER}")
 
 
 def shortened(text: str, longest: int = _LONGEST) -> str:

@@ -7,6 +7,8 @@ import re
 
 from rich.cells import cell_len, set_cell_size
 
+from icvi.wording import printable as printable
+
 _EXPONENT = re.compile(r"e([+-])0*(\d+)")
 
 
@@ -97,12 +99,6 @@ def duration(seconds: float) -> str:
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours} h {minute} min" if hours else f"{minute} min {second} s"
-
-
-def printable(text: str, ascii_only: bool = False) -> str:
-    """Text that moves no cursor and sets no colour, whatever a file or a label is called."""
-    text = "".join(c if c.isprintable() else "?" for c in text)
-    return text.encode("ascii", "replace").decode() if ascii_only else text
 
 
 def shortened(text: str, width: int, cut: str, *, end: bool = False) -> str:

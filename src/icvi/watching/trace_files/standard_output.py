@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from icvi.watching.trace_files.growing_file import Mark, with_advice
+from icvi.wording import for_terminal
 
 _NAME = "standard output"
 
@@ -36,7 +37,7 @@ class StandardOutput:
         length = self.mark.length
         try:
             sys.stdout.flush()
-            for part in parts:
+            for part in map(_for_terminal, parts) if sys.stdout.isatty() else parts:
                 left = memoryview(part)
                 length += left.nbytes
                 while left.nbytes:
@@ -53,6 +54,11 @@ class StandardOutput:
 
     def close(self) -> None:
         """Python opened it, and Python closes it."""
+
+
+def _for_terminal(part: Any) -> bytes:
+    # Labels of others may hold escape sequences: a file gets them, a terminal would obey them.
+    return for_terminal(bytes(part).decode()).encode()
 
 
 def _written(count: int | None) -> int:
