@@ -120,7 +120,7 @@ class ArrowRows:
             except ValueError:
                 times.append(None)
         bad = np.array([time is None for time in times], dtype=bool)
-        filler = 0.0 if self._times.kind == SECONDS else np.datetime64("NaT")
+        filler = 0.0 if self._times.kind == SECONDS else np.datetime64("NaT", "ns")
         return self._times.array([filler if time is None else time for time in times]), bad
 
     def _why_no_time(self, value: Any) -> str:
@@ -156,7 +156,7 @@ def _stamp(value: Any, kind: Any) -> np.datetime64:
     try:
         return np.datetime64(value.cast(kind).value, "ns")
     except (pa.ArrowInvalid, ValueError):
-        return np.datetime64("NaT")
+        return np.datetime64("NaT", "ns")
 
 
 def _labels(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
