@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.optional import needed
+
 if TYPE_CHECKING:
     import pandas
 
@@ -85,8 +87,8 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a DataFrame."""
-        import pandas
-
+        with needed("pandas", "pandas", "Table.to_pandas"):
+            import pandas
         return pandas.DataFrame({name: column.copy() for name, column in self._columns.items()})
 
     def __repr__(self) -> str:

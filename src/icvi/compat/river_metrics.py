@@ -17,15 +17,11 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from icvi.indices import Index, select
+from icvi.optional import needed
 from icvi.tracker import Tracker
 
-try:
+with needed("river", "river", "icvi.compat.river_metrics"):
     from river.metrics.base import ClusteringMetric
-except ImportError as error:
-    raise ImportError(
-        "icvi.compat.river_metrics needs river 0.24 or later; install it with: "
-        "pip install 'icvi[river]'"
-    ) from error
 
 Sample = Mapping[Hashable, float]
 

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
+from icvi.optional import needed
 from icvi.scoring import score
 from icvi.treatment import Undefined
 
@@ -174,6 +175,6 @@ def _labels(estimator: Any, X: Any) -> Any:
         raise TypeError(
             f"expected a clusterer, with predict or fit_predict, got {type(estimator).__name__}"
         )
-    from sklearn.base import clone
-
+    with needed("sklearn", "art", "a clusterer without predict"):
+        from sklearn.base import clone
     return clone(estimator).fit_predict(X)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.inputs import LARGEST
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.streams.rows import Rows
 from icvi.streams.times import LOCAL, SECONDS, ZONED, Times
 from icvi.streams.values import check_number, label_array

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import Block, halves, line_ends
 from icvi.streams.columns import Chosen
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times

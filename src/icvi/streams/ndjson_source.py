@@ -8,7 +8,7 @@ from typing import Any
 
 from icvi.streams.blocks import Block, Blocks, line_ends
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.streams.ndjson_rows import NdjsonRows, parse, split_lines
 from icvi.streams.rows import Rows
 from icvi.streams.text_source import LOOKED_AT, TextSource

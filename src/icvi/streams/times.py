@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.streams.values import is_number, shown
 
 SECONDS, LOCAL, ZONED = "seconds", "timestamps without zone", "timestamps with zone"

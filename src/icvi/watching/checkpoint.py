@@ -10,7 +10,7 @@ from typing import Any
 
 from icvi import container
 from icvi.saving_partition import write
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.written import from_json

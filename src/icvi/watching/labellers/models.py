@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from icvi import optional
 from icvi.container import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
@@ -48,9 +48,10 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 f"reads it"
             )
         return model
+    read = pickle.load if suffix in _PICKLES else _joblib().load
     with open(path, "rb") as file:
         try:
-            return mend(pickle.load(file) if suffix in _PICKLES else _joblib().load(file))
+            return mend(read(file))
         except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)} cannot be read as a model: {error!r}; it takes the packages, "
@@ -73,6 +74,8 @@ def check_savable(model: Any, path: str | os.PathLike[str]) -> None:
             f"an .icvi file holds FuzzyART, FuzzySMART and icvi's other estimators, and no code; "
             f"save a {type(model).__name__} as .pkl or .joblib"
         )
+    if _suffix(path) == _JOBLIB:
+        _joblib()
     directory = Path(os.path.realpath(path)).parent
     if not directory.is_dir():
         raise FileNotFoundError(f"there is no directory {directory} to save a model in")
@@ -128,9 +131,4 @@ def _is_ours(model: Any) -> bool:
 
 
 def _joblib() -> Any:
-    try:
-        return importlib.import_module("joblib")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "a .joblib file needs joblib; install it with: pip install 'icvi[art]'", name="joblib"
-        ) from error
+    return optional.load("joblib", "art", "a .joblib file")

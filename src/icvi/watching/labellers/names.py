@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
+from icvi import optional
 from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
 from icvi.watching.labellers.parameters import make
@@ -81,12 +82,8 @@ def _find(dotted: str) -> Any:
         if not (error.name and f"{module}.".startswith(f"{error.name}.")):
             raise
         package = module.partition(".")[0]
-        if package in _EXTRAS and not _is_there(package):
-            raise ImportError(
-                f"{name} is of {_title(package)}, which is not installed; install it with: "
-                f"pip install 'icvi[{_EXTRAS[package]}]'",
-                name=package,
-            ) from error
+        if package in _EXTRAS:
+            optional.check(package, _EXTRAS[package], name)
         raise ImportError(
             f"there is no module {error.name!r} for {dotted}; is it installed, and is its "
             f"directory in PYTHONPATH?",
@@ -96,15 +93,3 @@ def _find(dotted: str) -> Any:
         names = [each for each in dir(found) if not each.startswith("_")]
         raise ValueError(f"there is no class {name} in {module}{nearest(name, names)}")
     return getattr(found, name)
-
-
-def _is_there(package: str) -> bool:
-    try:
-        importlib.import_module(package)
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
-def _title(package: str) -> str:
-    return {"sklearn": "scikit-learn"}.get(package, package)
