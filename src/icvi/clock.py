@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.shown import shown
+
 _SECOND = 1_000_000_000  # ticks are nanoseconds
 
 
@@ -64,14 +66,14 @@ def _as_span(span: Any, name: str) -> float:
     if isinstance(span, (timedelta, np.timedelta64)):
         ticks = np.timedelta64(span).astype("timedelta64[ns]").astype(np.int64)
         if ticks <= 0:
-            raise ValueError(f"expected a {name} above zero, got {span!r}")
+            raise ValueError(f"expected a {name} above zero, got {shown(span)}")
         return int(ticks)
     if isinstance(span, (bool, str)) or not isinstance(span, (int, float, np.number)):
         raise TypeError(
             f"expected {name} as a number of samples or a timedelta, got {type(span).__name__}"
         )
     if not 0 < span < np.inf:
-        raise ValueError(f"expected a {name} above zero, got {span!r}")
+        raise ValueError(f"expected a {name} above zero, got {shown(span)}")
     return span.item() if isinstance(span, np.number) else span
 
 

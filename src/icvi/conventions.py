@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
+from icvi.shown import shown
+
 #: "paper": the definition. "toolbox": the code that the paper's authors published.
 Convention = Literal["paper", "toolbox"]
 
@@ -18,4 +20,4 @@ def check_form(convention: object, border: object) -> None:
         ("border", border, get_args(Border)),
     ):
         if value not in choices:
-            raise ValueError(f"expected {name} to be one of {choices}, got {value!r}")
+            raise ValueError(f"expected {name} to be one of {choices}, got {shown(value)}")

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
 from icvi.moments import Moments
+from icvi.shown import shown
 from icvi.table import Table, label_column
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
         See `icvi.Tracker.diagnose_pairs`.
     """
     if sort_by not in get_args(Measure):
-        raise ValueError(f"expected sort_by to be one of {get_args(Measure)}, got {sort_by!r}")
+        raise ValueError(f"expected sort_by to be one of {get_args(Measure)}, got {shown(sort_by)}")
     m = _moments(partition)
     i, j = (pairs.astype(np.int32) for pairs in np.triu_indices(len(m.n), 1))
     blocks = (D for _, D in _distances(m, upper=True))
@@ -137,7 +138,7 @@ class PairTable(Table):
         others compare two clusters and are nan.
         """
         if measure not in get_args(Measure):
-            raise ValueError(f"expected one of {get_args(Measure)}, got {measure!r}")
+            raise ValueError(f"expected one of {get_args(Measure)}, got {shown(measure)}")
         k, (i, j) = len(self.labels), self._pairs
         matrix = np.zeros((k, k)) if measure in ("distance", "ward") else np.full((k, k), math.nan)
         matrix[i, j] = matrix[j, i] = self[measure]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import graph_layout as L
+from icvi.shown import shown
 
 #: Prototypes are numbered up to here; their table has a row for every number.
 LARGEST_NUMBER = 10_000_000
@@ -76,7 +77,7 @@ def _as_int(value: Any, name: str) -> int:
         except TypeError:
             pass
     raise TypeError(
-        f"expected {name} to be a prototype's number, got {type(value).__name__}: {value!r}"
+        f"expected {name} to be a prototype's number, got {type(value).__name__}: {shown(value)}"
     )
 
 
@@ -106,7 +107,7 @@ def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> st
     """What to tell the user about winner p and runner-up q, for a reason that kernels gave."""
     if reason == L.OTHER_OWNER:
         return (
-            f"prototype {p} belongs to cluster {owner!r}, got label {label!r}; "
+            f"prototype {p} belongs to cluster {shown(owner)}, got label {shown(label)}; "
             "a prototype belongs to one cluster, give the new cluster prototypes of its own"
         )
     if reason == L.RUNNER_UP_MISSING:
@@ -128,8 +129,8 @@ def refusal_to_take(
         return f"prototype {p} is unknown; {_ONLY_COUNTED}"
     if reason == L.OTHER_OWNER:
         return (
-            f"prototype {p} belongs to cluster {owner!r}, got label {label!r}; take its events "
-            f"back with label {owner!r}"
+            f"prototype {p} belongs to cluster {shown(owner)}, got label {shown(label)}; take its "
+            f"events back with label {shown(owner)}"
         )
     if reason == L.NEVER_ALONE:
         return (
@@ -147,7 +148,7 @@ def refusal_to_take(
 
 def unknown_label(label: Hashable) -> str:
     """What to tell the user about a label that owns no prototype."""
-    return f"label {label!r} is unknown; {_ONLY_COUNTED}"
+    return f"label {shown(label)} is unknown; {_ONLY_COUNTED}"
 
 
 _ONLY_COUNTED = "only what was counted can be taken back"

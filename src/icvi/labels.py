@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.shown import shown
+
 #: Column of samples that belong to no cluster.
 NOISE = 0
 
@@ -140,7 +142,7 @@ def _check(label: Any) -> None:
     except TypeError:
         raise TypeError(
             f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
-            f"{label!r}"
+            f"{shown(label)}"
         ) from None
     if label != label:
         raise ValueError("a label must equal itself, got nan; replace missing labels first")

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from icvi.kernels import layout as L
+from icvi.shown import shown
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters
@@ -16,10 +17,10 @@ _SHOWN = 5
 def unknown_label(label: Hashable, known: Sequence[Hashable]) -> str:
     """No cluster has this label."""
     if not known:
-        return f"no cluster has label {label!r}: there are no clusters"
-    shown = ", ".join(repr(name) for name in known[:_SHOWN])
+        return f"no cluster has label {shown(label)}: there are no clusters"
+    some = ", ".join(shown(name) for name in known[:_SHOWN])
     more = ", ..." if len(known) > _SHOWN else ""
-    return f"no cluster has label {label!r}; there are {shown}{more}"
+    return f"no cluster has label {shown(label)}; there are {some}{more}"
 
 
 def no_such_noise(weight: float, held: float) -> str:
@@ -34,15 +35,15 @@ def refusal(reason: int, label: Hashable, weight: float, partition: Clusters) ->
     held = partition.counts[partition.labels.index(label)]
     if reason == L.TOO_MUCH:
         return (
-            f"cannot take weight {weight:g} out of cluster {label!r}, which has {held:g}; give the "
-            "weight that was added, times the factors of decay since"
+            f"cannot take weight {weight:g} out of cluster {shown(label)}, which has {held:g}; "
+            "give the weight that was added, times the factors of decay since"
         )
     if reason == L.ANOTHER:
         return (
-            f"this sample is not in cluster {label!r}: what would have to leave with it, a weight "
-            f"of {held:g}, lies elsewhere; give the sample, label and weight that were added"
+            f"this sample is not in cluster {shown(label)}: what would have to leave with it, a "
+            f"weight of {held:g}, lies elsewhere; give the sample, label and weight that were added"
         )
     return (
-        f"this sample cannot be in cluster {label!r}: it is further from the others than their "
-        "spread allows; give the sample, label and weight that were added"
+        f"this sample cannot be in cluster {shown(label)}: it is further from the others than "
+        "their spread allows; give the sample, label and weight that were added"
     )

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.optional import needed
+from icvi.shown import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +80,7 @@ class Table:
         """A column by its name, a row by its number, or the rows of a slice."""
         if isinstance(key, str):
             if key not in self._columns:
-                raise KeyError(f"{key!r} is not a column; there are {self.names}")
+                raise KeyError(f"{shown(key)} is not a column; there are {self.names}")
             return self._columns[key]
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})

@@ -12,6 +12,7 @@ from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.kernels.undefined import why
 from icvi.optional import needed
+from icvi.shown import shown
 from icvi.treatment import Treatment
 
 if TYPE_CHECKING:
@@ -121,4 +122,4 @@ class Trace:
         try:
             return self.names.index(name)
         except ValueError:
-            raise KeyError(f"{name!r} is not in the trace; it holds {self.names}") from None
+            raise KeyError(f"{shown(name)} is not in the trace; it holds {self.names}") from None

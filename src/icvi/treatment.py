@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
 from icvi.kernels.undefined import limit_of, why
+from icvi.shown import shown
 
 Undefined = Literal["nan", "limit", "raise"]
 
@@ -30,7 +31,7 @@ class Treatment:
     def __init__(self, indices: Sequence[Index], undefined: Undefined) -> None:
         if undefined not in get_args(Undefined):
             raise ValueError(
-                f"expected undefined to be one of {get_args(Undefined)}, got {undefined!r}"
+                f"expected undefined to be one of {get_args(Undefined)}, got {shown(undefined)}"
             )
         self.indices = indices
         self.undefined = undefined

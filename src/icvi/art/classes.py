@@ -16,6 +16,7 @@ from icvi.art.scikit import (
 )
 from icvi.art.targets import check_given, check_length
 from icvi.labels import plain
+from icvi.shown import shown
 
 _INTEGER = np.dtype(np.int64)
 _NUMBERS = "biuf"
@@ -45,8 +46,8 @@ class Classes:
         """Refuse classes that are not those before."""
         if not np.array_equal(_distinct(classes), self.sorted):
             raise ValueError(
-                f"expected classes={self.sorted.tolist()} as before, got {classes!r}; they need "
-                f"not be given after the first call"
+                f"expected classes={self.sorted.tolist()} as before, got {shown(classes)}; they "
+                f"need not be given after the first call"
             )
 
     def checked(self, y: Any, n: int, out_of_bounds: OutOfBounds) -> NDArray[Any]:
@@ -59,7 +60,7 @@ class Classes:
         if self._closed and self._find(labels) is None:
             unknown = np.setdiff1d(labels, self.sorted)[0]
             raise ValueError(
-                f"label {plain(unknown)!r} is not among the classes given first, "
+                f"label {shown(plain(unknown))} is not among the classes given first, "
                 f"{self.sorted.tolist()}"
             )
         return labels
@@ -107,7 +108,7 @@ class Classes:
         if self.sorted.size and numeric != (self.sorted.dtype.kind in _NUMBERS):
             raise ValueError(
                 f"expected labels like the classes before, {self.sorted.tolist()}, got "
-                f"{plain(labels[0])!r}; numbers and strings cannot be mixed"
+                f"{shown(plain(labels[0]))}; numbers and strings cannot be mixed"
             )
 
 

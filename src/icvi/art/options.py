@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from icvi.shown import shown
+
 
 def check_vigilance(name: str, value: Any) -> None:
     """Vigilance is a share: 0 accepts everything, 1 only what is inside already."""
@@ -40,4 +42,4 @@ def _finite(value: Any) -> bool:
 
 def _check(name: str, value: Any, fine: bool, expected: str) -> None:
     if not fine:
-        raise ValueError(f"expected {name} to be a number {expected}, got {value!r}")
+        raise ValueError(f"expected {name} to be a number {expected}, got {shown(value)}")

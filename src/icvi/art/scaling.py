@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST, as_samples
 from icvi.kernels.usable import first_outside
+from icvi.shown import shown
 
 OutOfBounds = Literal["clip", "error"]
 
@@ -56,10 +57,10 @@ class Scaling:
         except (TypeError, ValueError):
             raise ValueError(
                 f"expected {name}=(low, high), each a number or {d} numbers, one per feature, "
-                f"got {bounds!r}"
+                f"got {shown(bounds)}"
             ) from None
         if not (np.abs([low, high]) <= LARGEST).all() or (low > high).any():
-            raise ValueError(f"expected finite {name} with low <= high, got {bounds!r}")
+            raise ValueError(f"expected finite {name} with low <= high, got {shown(bounds)}")
         return cls(low, high, name)
 
     @property
@@ -105,4 +106,4 @@ def check_first(n: int, bounds: Any, name: str = "bounds") -> None:
 def check_out_of_bounds(value: Any) -> None:
     """Refuse what is not an option."""
     if value not in get_args(OutOfBounds):
-        raise ValueError(f"expected out_of_bounds to be 'clip' or 'error', got {value!r}")
+        raise ValueError(f"expected out_of_bounds to be 'clip' or 'error', got {shown(value)}")

@@ -13,6 +13,7 @@ from icvi.batch.options import as_number, check_choice, check_positive
 from icvi.batch.overflow import finite
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.moments import Array
+from icvi.shown import shown
 from icvi.treatment import Undefined, treated
 
 
@@ -66,7 +67,7 @@ def davies_bouldin_score(
     0.333333
     """
     if not as_number(p) >= 1.0:
-        raise ValueError(f"expected p to be a number not below 1 (inf is one), got {p!r}")
+        raise ValueError(f"expected p to be a number not below 1 (inf is one), got {shown(p)}")
     check_positive("q", q)
     check_choice("undefined", undefined, Undefined)
     value = _davies_bouldin(by_cluster(X, labels), float(p), float(q))

@@ -25,6 +25,7 @@ from icvi.indices.silhouette import SIL
 from icvi.indices.wb import WB
 from icvi.indices.xie_beni import XB
 from icvi.nearest import nearest
+from icvi.shown import shown
 
 __all__ = ["NI", "Conn", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
 
@@ -71,13 +72,13 @@ def _find(entry: object) -> Index:
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
         raise ValueError(
-            f"unknown index {entry!r}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one of "
-            f"{', '.join(_CATALOGUE)}"
+            f"unknown index {shown(entry)}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one "
+            f"of {', '.join(_CATALOGUE)}"
         )
     for factory in (I, NI, rCIP, rH, Conn):
         if entry is factory:
             return factory()
     raise TypeError(
-        f"expected an index name or an icvi.Index, got {entry!r}; "
+        f"expected an index name or an icvi.Index, got {shown(entry)}; "
         f"decorate your own function with @icvi.index"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from icvi.shown import shown
+
 #: So many reasons are kept; the count goes on.
 KEPT = 5
 
@@ -19,7 +21,7 @@ class BadRows:
 
     def __init__(self, mode: str = "error") -> None:
         if mode not in _MODES:
-            raise ValueError(f"expected bad_rows to be 'error' or 'skip', got {mode!r}")
+            raise ValueError(f"expected bad_rows to be 'error' or 'skip', got {shown(mode)}")
         self.mode, self.count = mode, 0
         self.reasons: list[str] = []
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from icvi.shown import shown
+
 Column = str | int
 
 
@@ -41,7 +43,7 @@ class Wanted:
         for column in (*(columns or ()), label, time):
             if isinstance(column, bool) or not isinstance(column, (str, int, type(None))):
                 raise TypeError(
-                    f"expected columns by name (str) or position from 0 (int), got {column!r}"
+                    f"expected columns by name (str) or position from 0 (int), got {shown(column)}"
                 )
         return cls(columns, label, time)
 
@@ -70,7 +72,9 @@ class Wanted:
         """
         label, time = (_find(names, column, where) for column in (self.label, self.time))
         if label is not None and label == time:
-            raise ValueError(f"{where}: expected different columns for label and time: {label!r}")
+            raise ValueError(
+                f"{where}: expected different columns for label and time: {shown(label)}"
+            )
         if self.columns is None:
             return Chosen(_numeric(names, numeric, (label, time), where), label, time)
         features = tuple(str(_find(names, column, where)) for column in self.columns)
@@ -114,7 +118,7 @@ def _find(names: Sequence[str], column: Column | None, where: str) -> str | None
         return None
     if isinstance(column, str):
         if column not in names:
-            raise ValueError(f"{where} has no column {column!r}; it has {listed(names)}")
+            raise ValueError(f"{where} has no column {shown(column)}; it has {listed(names)}")
         return column
     if not 0 <= column < len(names):
         raise ValueError(

@@ -7,11 +7,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from icvi.nearest import refuse_unknown
+from icvi.shown import shown
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.source import Source
 
 _TEXT = ("csv", "ndjson")
+
+#: What only a Redis stream takes.
+REDIS = ("group", "consumer", "patience")
 
 
 def open_source(
@@ -71,6 +76,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
+    refuse_unknown(open_source, redis, REDIS)
     wanted = Wanted.of(columns, label, time)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)
@@ -79,7 +85,7 @@ def open_source(
 
         return RedisSource(what, wanted, follow=follow, **options, **redis)
     if redis:
-        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
+        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {shown(what)}")
     if isinstance(what, str) and what == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is nothing to read")
@@ -96,7 +102,8 @@ def open_source(
 def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str, Any]) -> Source:
     if format not in _TEXT:
         raise ValueError(
-            f"expected format='csv' or format='ndjson' for a stream without a name, got {format!r}"
+            f"expected format='csv' or format='ndjson' for a stream without a name, got "
+            f"{shown(format)}"
         )
     source: Source = _text_source(format)(what, wanted, **options)
     return source
@@ -140,7 +147,7 @@ def _text_source(format: str) -> Any:
 
 def _check_format(format: str | None) -> None:
     if format not in (None, *_TEXT, "parquet"):
-        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {format!r}")
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {shown(format)}")
 
 
 def _are_paths(what: Any) -> bool:

@@ -10,9 +10,9 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 import numpy as np
 
+from icvi.optional import load
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
-from icvi.optional import load
 from icvi.streams.rows import Rows
 from icvi.streams.source import Source, as_rows, refuse_position
 from icvi.streams.times import Times

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
+from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
 
@@ -122,5 +123,5 @@ def refuse_position(where: str, why: str) -> ValueError:
 def as_rows(rows: int) -> int:
     """How many rows a batch has at most."""
     if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-        raise ValueError(f"expected rows to be a whole number from 1 on, got {rows!r}")
+        raise ValueError(f"expected rows to be a whole number from 1 on, got {shown(rows)}")
     return rows

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from icvi import container
-from icvi.saving_partition import write
 from icvi.optional import load
+from icvi.saving_partition import write
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.written import from_json

@@ -14,7 +14,10 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.inputs import as_every
+from icvi.nearest import refuse_unknown
+from icvi.shown import shown
 from icvi.streams import Source, open_source
+from icvi.streams.opening import REDIS
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
@@ -248,8 +251,9 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
+    refuse_unknown(watch, redis, REDIS)
     if undefined not in ("nan", "limit"):
-        raise ValueError(f"expected undefined='nan' or 'limit' in a watch, got {undefined!r}")
+        raise ValueError(f"expected undefined='nan' or 'limit' in a watch, got {shown(undefined)}")
     reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
+from icvi.shown import shown
 from icvi.watching.labellers.labeller import Labeller, comes_from
 from icvi.watching.labellers.names import named_clusterer
 
@@ -45,7 +46,7 @@ def labeller_for(
     'KMeans'
     """
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
-        raise ValueError(f"expected batch to be a whole number from 1 on, got {batch!r}")
+        raise ValueError(f"expected batch to be a whole number from 1 on, got {shown(batch)}")
     if isinstance(clusterer, (str, os.PathLike)):
         clusterer = named_clusterer(os.fspath(clusterer), {})
     if isinstance(clusterer, type):
