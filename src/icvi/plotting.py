@@ -53,6 +53,8 @@ def plot_traces(
     first = next(iter(traces.values()))
     width = width or (6.0 if len(traces) == 1 else 3.2)
     names = list(names or first.names)
+    for name in names:
+        first.direction(name)  # one that is not there is refused before anything is drawn
     figure = Figure(
         figsize=(width * len(traces) + 1.1, height * len(names) + 0.8),
         dpi=150,
