@@ -1,6 +1,5 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
-LOWEST ?= python3.11
 BIN := .venv/bin
 STAMP := .venv/.installed
 
@@ -24,9 +23,8 @@ test: lint  ## lint, types, then every test
 test-pythons:  ## every test on each Python of this machine that is supported
 	sh tools/test_pythons.sh
 
-# Old versions use what newer ones of their own needs have deprecated; that is not ours to mend.
-test-lowest:  ## every test with the lowest versions that pyproject.toml allows, on Python 3.11
-	sh tools/run_tests.sh .venv-lowest $(LOWEST) constraints-lowest.txt -W default::DeprecationWarning
+test-lowest:  ## every test with the lowest versions that pyproject.toml allows
+	sh tools/test_lowest.sh
 
 lint: $(STAMP)  ## style, types and the direction of imports
 	$(BIN)/ruff check .
@@ -42,6 +40,6 @@ docs: $(STAMP)  ## build the pages of docs/ into docs/_build, warnings are error
 	@echo open docs/_build/index.html
 
 clean:  ## remove environments, caches and results
-	rm -rf .venv .venv-peers .venv-alone .venv-lowest .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
+	rm -rf .venv .venv-peers .venv-alone .venv-lowest* .venv-3.* .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results demo.png
 	rm -rf docs/_build docs/_generated docs/api docs/indices
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

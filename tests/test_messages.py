@@ -38,7 +38,7 @@ VALID: dict[str, Any] = {
     "X": X, "x": X[0], "labels": LABELS, "label": 0, "old": 0, "new": 1, "index": "CH",
     "name": "CH", "key": "a", "keys": list("aabbaa"), "into": 0, "source": 1, "factor": 0.5,
     "prototypes": [0, 1], "prototype": 0, "winners": WINNERS, "winner": 0, "runner_up": 1,
-    "quantizer": icvi.Quantizer(), "path": "no/where.icvi", "what": X, "measure": "duda", "y": LABELS,
+    "quantizer": icvi.Quantizer(), "path": "no/where.icvi", "what": X, "y": LABELS,
 }  # fmt: skip
 UNLIKE: dict[str, dict[str, Any]] = {
     "Tracker.relabel_many": {"old": LABELS, "new": LABELS[::-1]},
@@ -163,6 +163,15 @@ def test_no_message_prints_what_is_large(name, tmp_path, monkeypatch):
                 if len(text) > LONGEST:
                     long.append((parameter, kind, type(error).__name__, text[:200], len(text)))
     assert long == []
+
+
+def test_no_message_lists_all_clusters():
+    c = icvi.Connectivity()
+    many = np.arange(2000)
+    c.update_many(np.column_stack([many, many - 1]), many)
+    with pytest.raises(ValueError, match="label 'b' is unknown; expected one of") as error:
+        c.merge_clusters(0, "b")
+    assert len(str(error.value)) < LONGEST
 
 
 def test_what_is_short_is_shown_as_it_is():

@@ -17,7 +17,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-FOR_DEVELOPERS = {"docs", "dev"}
+FOR_DEVELOPERS = {"docs", "test", "dev"}
 
 
 def requirements() -> list[Requirement]:

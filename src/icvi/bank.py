@@ -17,6 +17,7 @@ from icvi.indices import Index
 from icvi.inputs import as_every, as_label_array, as_samples, as_weights
 from icvi.labels import Labels, plain
 from icvi.moments import sorted_by_cluster
+from icvi.shown import shown
 from icvi.table import Table, label_column
 from icvi.trace import Trace
 from icvi.tracker import Tracker
@@ -218,7 +219,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
             return self._trackers[plain(key)]
         except KeyError:
             raise KeyError(
-                f"no stream has the key {key!r}; there are {self._some_keys()}, and update or "
+                f"no stream has the key {shown(key)}; there are {self._some_keys()}, and update or "
                 "update_many begin a new one"
             ) from None
 
@@ -276,7 +277,7 @@ class _Job(NamedTuple):
         try:
             self.tracker.check_many(self.X, self.labels, self.weights, **self.options)
         except (TypeError, ValueError) as error:
-            raise type(error)(f"key {self.key!r}: {error}") from None
+            raise type(error)(f"key {shown(self.key)}: {error}") from None
 
     def run(self) -> Trace:
         return self.tracker._update_many_keeping(
@@ -328,6 +329,6 @@ def _as_workers(workers: int | None) -> int:
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(
             f"expected workers to be a whole number from 1 on, or None for one per processor, "
-            f"got {workers!r}"
+            f"got {shown(workers)}"
         )
     return workers

@@ -19,6 +19,7 @@ from icvi.inputs import LARGEST, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, plain
 from icvi.refusals import no_such_noise, refusal, unknown_label
+from icvi.shown import shown
 
 _FLOAT = np.dtype(np.float64)
 
@@ -272,7 +273,7 @@ class Clusters(Arenas):
         """Make two clusters one, which keeps the label ``into``."""
         columns = [self._column(label) for label in (into, source)]
         if columns[0] == columns[1]:
-            raise ValueError(f"expected two clusters to merge, got {into!r} twice")
+            raise ValueError(f"expected two clusters to merge, got {shown(into)} twice")
         self.join(columns[0], self, columns[1])
         self._drop(columns[1])
 
@@ -327,7 +328,7 @@ class Clusters(Arenas):
         for name, ours, theirs in differences:
             if ours != theirs:
                 raise ValueError(
-                    f"cannot combine: {name} is {ours!r} here and {theirs!r} in the other"
+                    f"cannot combine: {name} is {shown(ours)} here and {shown(theirs)} in the other"
                 )
 
     def serial(self, label: Hashable) -> int:

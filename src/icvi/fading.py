@@ -11,6 +11,7 @@ from icvi.arenas import Plan
 from icvi.chunk import Changes, Chunk, Floats, Integers, no_readings
 from icvi.clock import Clock
 from icvi.kernels import layout as L
+from icvi.shown import shown
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters
@@ -38,7 +39,7 @@ class Fading:
     def __init__(self, half_life: Any, least: float) -> None:
         self.clock = Clock(half_life, "half_life")
         if not 0.0 < least < 1.0:
-            raise ValueError(f"expected a least weight between 0 and 1, got {least!r}")
+            raise ValueError(f"expected a least weight between 0 and 1, got {shown(least)}")
         self.least = float(least)
         self.origin: int | None = None
         self._threshold = 0.0  # the factor below which some cluster may have faded away

@@ -28,6 +28,7 @@ from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.kernels import graph_layout as L
 from icvi.labels import Labels, plain
 from icvi.prototype_graph import PrototypeGraph
+from icvi.shown import shown
 from icvi.transactions import borrowed, changes, exclusive, give_up, in_use
 
 #: As many labels of clusters that are gone may stay before the others are numbered anew.
@@ -303,7 +304,7 @@ class LivingGraph(GraphReadings):
     def _merge(self, into: Hashable, source: Hashable) -> None:
         target, column = self._known(into), self._known(source)
         if target == column:
-            raise ValueError(f"expected two clusters to merge, got {plain(into)!r} twice")
+            raise ValueError(f"expected two clusters to merge, got {shown(plain(into))} twice")
         numbers, owners = self._owners()
         move(self._graph, numbers[owners == column], target)
 
@@ -345,7 +346,8 @@ class LivingGraph(GraphReadings):
         column = self._labels.find(label)
         if column not in clusters_of(self._graph):
             raise ValueError(
-                f"label {plain(label)!r} is unknown; expected one of {self._known_labels()}"
+                f"label {shown(plain(label))} is unknown; expected one of "
+                f"{shown(self._known_labels())}"
             )
         return column
 
@@ -400,8 +402,9 @@ class LivingGraph(GraphReadings):
             owner = owners.setdefault(p, column)
             if owner != column:
                 raise ValueError(
-                    f"prototype {p} belongs to cluster {known[owner - 1]!r}, got label "
-                    f"{known[column - 1]!r}; a prototype belongs to one cluster, reassign it first"
+                    f"prototype {p} belongs to cluster {shown(known[owner - 1])}, got label "
+                    f"{shown(known[column - 1])}; a prototype belongs to one "
+                    f"cluster, reassign it first"
                 )
         self._labels.remember(new)
         self._graph.declare(numbers, columns)
@@ -445,13 +448,13 @@ class LivingGraph(GraphReadings):
 
     def _decay(self, factor: float) -> None:
         if isinstance(factor, (bool, np.bool_, str, bytes)):
-            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}")
+            raise TypeError(f"expected a factor above 0, up to 1, got {shown(factor)}")
         try:
             number = float(factor)
         except (TypeError, ValueError):
-            raise TypeError(f"expected a factor above 0, up to 1, got {factor!r}") from None
+            raise TypeError(f"expected a factor above 0, up to 1, got {shown(factor)}") from None
         if not 0.0 < number <= 1.0:
-            raise ValueError(f"expected a factor above 0, up to 1, got {factor!r}")
+            raise ValueError(f"expected a factor above 0, up to 1, got {shown(factor)}")
         multiply(self._graph, number)
 
     # -- joining ---------------------------------------------------------------------------
@@ -508,8 +511,8 @@ class LivingGraph(GraphReadings):
         p = first_conflict(self._graph, other._graph, new)
         if p is not None:
             raise ValueError(
-                f"prototype {p} belongs to cluster {self._owner(p)!r} here and to "
-                f"{other._owner(p)!r} in the other graph; number the prototypes of both "
+                f"prototype {p} belongs to cluster {shown(self._owner(p))} here and to "
+                f"{shown(other._owner(p))} in the other graph; number the prototypes of both "
                 "differently, or reassign this one"
             )
         self._labels.remember(unseen)

@@ -22,6 +22,7 @@ from icvi.indices.conn_index import ConnIndex
 from icvi.kernels.undefined import EMPTY
 from icvi.living_graph import NEW_LABELS
 from icvi.mixtures import Mixtures, Samples
+from icvi.shown import shown
 
 if TYPE_CHECKING:
     from icvi.chunk import Changes
@@ -331,7 +332,7 @@ def as_pair(given: Any, name: str) -> Event:
     try:
         winner, runner_up = given
     except (TypeError, ValueError):
-        raise ValueError(f"expected {name}=(winner, runner_up), got {given!r}") from None
+        raise ValueError(f"expected {name}=(winner, runner_up), got {shown(given)}") from None
     return as_event(winner, runner_up)
 
 

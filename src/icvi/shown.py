@@ -12,7 +12,8 @@ _ENTRIES = 16  # of an array that is shown with its entries
 
 _repr = reprlib.Repr()
 _repr.maxlevel = 2
-_repr.maxstring = _repr.maxother = _repr.maxlong = _TEXT
+_repr.maxstring = _repr.maxlong = _TEXT
+_repr.maxother = _LONGEST
 
 
 def shown(value: Any) -> str:
@@ -31,11 +32,5 @@ def shown(value: Any) -> str:
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple) and math.prod(shape) > _ENTRIES:
         return f"{type(value).__name__} of shape {shape}"
-    text = " ".join(_text(value).split())
+    text = " ".join(_repr.repr(value).split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple, dict, set, frozenset)):
-        return _repr.repr(value)
-    return repr(value)
