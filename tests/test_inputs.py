@@ -228,7 +228,7 @@ def one_samples():
     for label in ([1], {}, {1}, np.zeros(2)):
         match = f"expected a hashable label .*got {type(label).__name__}"
         yield pytest.param((NEXT, label), TypeError, match, id=f"label: {label!r}")
-    for label in (math.nan, np.float64("nan"), np.datetime64("NaT")):
+    for label in (math.nan, np.float64("nan"), np.datetime64("NaT", "ns")):
         match = "a label must equal itself"
         yield pytest.param((NEXT, label), ValueError, match, id=f"label: {label!r}")
     for weight in (-1.0, -1e-300, math.nan, math.inf, -math.inf):

@@ -1,6 +1,9 @@
 """A decorated function of the state is an index: compiled in a tracker, interpreted by scores."""
 
 import math
+import pickle
+import subprocess
+import sys
 
 import numba
 import numpy as np
@@ -536,3 +539,121 @@ def test_an_own_index_with_the_name_of_another_is_refused():
     mine = icvi.index(widest, name="CH")
     with pytest.raises(ValueError, match="every index once, got CH more than once"):
         icvi.Tracker([mine, "CH"])
+
+
+# -- other processes ---------------------------------------------------------------------------
+
+SCRIPT = """
+import math
+import pickle
+import sys
+
+import joblib
+import numba
+import numpy as np
+
+import icvi
+
+
+def root(x):
+    return math.sqrt(x)
+
+
+@icvi.index(direction="min")
+def decorated(s):
+    return root(s.W / s.N)
+
+
+def plain(s):
+    return root(s.W / s.N) * 2.0
+
+
+@icvi.index
+@numba.njit
+def compiled(s):
+    return s.W / s.N
+
+
+def closing_over(factor):
+    @icvi.index(name="closure")
+    def closure(s):
+        return factor * root(s.W / s.N)
+
+    return closure
+
+
+def fed(tracker, X, labels):
+    tracker.update_many(X, labels)
+    return tracker
+
+
+if __name__ == "__main__":
+    own = [decorated, icvi.index(plain), compiled, closing_over(3.0)]
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(60, 2)), np.arange(60) % 3
+    parts = joblib.Parallel(n_jobs=2, backend=sys.argv[1])(
+        joblib.delayed(fed)(icvi.Tracker(["CH", *own]), X[half::2], labels[half::2])
+        for half in range(2)
+    )
+    assert parts[0].indices[1].reading is decorated.reading
+    parts = pickle.loads(pickle.dumps(parts))
+    values = (parts[0] + parts[1]).values
+    for name, value in icvi.scores(X, labels, ["CH", *own]).items():
+        assert math.isclose(values[name], value, rel_tol=1e-12), (name, values[name], value)
+    print(", ".join(values))
+"""
+
+
+@pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
+def test_own_indices_of_a_script_work_in_other_processes(tmp_path, backend):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, "script.py", backend],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "CH, decorated, plain, compiled, closure\n"
+
+
+@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+@pytest.mark.parametrize("index", [bare, with_arguments, with_helpers], ids=named)
+def test_an_own_index_of_a_module_is_pickled_by_its_name(index, protocol):
+    written = pickle.dumps(index, protocol)
+    assert pickle.loads(written).reading is index.reading
+    assert len(written) < 1000
+
+
+def test_pickles_of_older_versions_hold_the_place_of_a_function():
+    facts = {key: value for key, value in vars(bare).items() if key != "reading"}
+    make = bare.__reduce__()[0]
+    assert make(__name__, "bare", facts).reading is bare.reading
+
+
+def test_an_own_index_inside_a_function_takes_its_code_along():
+    twins = [pickle.loads(pickle.dumps(closing_over(factor))) for factor in (2.0, 2.0, 3.0)]
+    assert [icvi.score(X, LABELS, twin) for twin in twins] == [
+        factor * icvi.score(X, LABELS, with_arguments) for factor in (2.0, 2.0, 3.0)
+    ]
+
+
+def test_what_comes_several_times_is_compiled_once():
+    written = pickle.dumps(closing_over(5.0))
+    assert pickle.loads(written).reading is pickle.loads(written).reading
+
+
+def test_an_own_index_that_is_no_longer_there_is_an_error():
+    facts = {key: value for key, value in vars(bare).items() if key != "reading"}
+    make = bare.__reduce__()[0]
+    with pytest.raises(AttributeError, match="no_longer"):
+        make(__name__, "no_longer", facts)
+
+
+def closing_over(factor):
+    @icvi.index
+    def closure(s):
+        return factor * (s.W / s.k)
+
+    return closure

@@ -154,8 +154,13 @@ LABELS = {
 @pytest.mark.parametrize(("labels", "expected"), LABELS.values(), ids=LABELS)
 def test_labels_of_any_simple_type_stay_as_they_are(tmp_path, labels, expected):
     data = pa.table({"x": [1.0, 2.0], "c": labels})
-    pq.write_table(data, tmp_path / "a.parquet")
-    for what in (data, tmp_path / "a.parquet"):
+    sources = [data]
+    try:
+        pq.write_table(data, tmp_path / "a.parquet")
+        sources.append(tmp_path / "a.parquet")
+    except pa.ArrowNotImplementedError:  # older versions cannot write these
+        assert labels.type == pa.string_view()
+    for what in sources:
         got = concatenated(collected(what, label="c")).labels.tolist()
         assert got == expected
         assert list(map(type, got)) == list(map(type, expected))

@@ -264,13 +264,6 @@ def test_usage_errors_have_their_own_code(tmp_path):
     assert call("studio").exit_code == 2
 
 
-def test_what_the_study_needs_is_named_where_it_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "icvi.study.runner", None)  # as if an import in it failed
-    result = call("study", "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    assert "pip install 'icvi[study]'" in result.output
-
-
 def test_another_study_in_the_folder_is_not_mixed_in(study):
     before = files(study)
     result = call(*QUICK, "--seed", 1, "--out", study)

@@ -228,7 +228,7 @@ class Changing(Tracked):
         for name, ours, theirs in zip(_OPTIONS, self._options(), other._options()):
             if ours != theirs:
                 raise ValueError(
-                    f"cannot combine: {name} is {ours!r} here and {theirs!r} in the other"
+                    f"cannot combine: {name} is {shown(ours)} here and {shown(theirs)} in the other"
                 )
         if self._flow is not None:
             raise ValueError(

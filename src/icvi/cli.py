@@ -123,9 +123,7 @@ def score(
             bad_rows=bad_rows,
             format=format,
         )
-    except ImportError as error:
-        raise click.ClickException(str(error)) from error
-    except (TypeError, ValueError, OSError) as error:
+    except (ImportError, TypeError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
@@ -225,11 +223,7 @@ def study(
             quick=quick,
         )
         report = run_study(out, settings, jobs=jobs, overwrite=overwrite)
-    except ImportError as error:
-        raise click.ClickException(
-            f"{error}; install it with: pip install 'icvi[study]'"
-        ) from error
-    except (ValueError, OSError) as error:
+    except (ImportError, ValueError, OSError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         where = for_terminal(str(out))

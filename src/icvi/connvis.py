@@ -60,8 +60,8 @@ def plot_connvis(
     K. Tasdemir and E. Merenyi, "Exploiting data topology in visualization and clustering of
     self-organizing maps", IEEE Transactions on Neural Networks 20 (4), 2009.
     """
-    from matplotlib.figure import Figure
-
+    with needed("matplotlib", "plot", "a figure of prototypes"):
+        from matplotlib.figure import Figure
     figure = Figure(figsize=(size, size), dpi=150, layout="constrained")
     axes = figure.subplots()
     draw_connvis(axes, prototypes, connectivity, X=X)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icvi.optional import needed
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -46,11 +48,13 @@ def plot_traces(
         Not shown and not registered with pyplot; use ``figure.savefig(path)``. The arrow
         beside an index says whether up or down is better.
     """
-    from matplotlib.figure import Figure
-
+    with needed("matplotlib", "plot", "a figure of curves"):
+        from matplotlib.figure import Figure
     first = next(iter(traces.values()))
     width = width or (6.0 if len(traces) == 1 else 3.2)
     names = list(names or first.names)
+    for name in names:
+        first.direction(name)  # one that is not there is refused before anything is drawn
     figure = Figure(
         figsize=(width * len(traces) + 1.1, height * len(names) + 0.8),
         dpi=150,

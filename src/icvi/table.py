@@ -79,7 +79,7 @@ class Table:
         """A column by its name, a row by its number, or the rows of a slice."""
         if isinstance(key, str):
             if key not in self._columns:
-                raise KeyError(f"{key!r} is not a column; there are {self.names}")
+                raise KeyError(f"{shown(key)} is not a column; there are {self.names}")
             return self._columns[key]
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})
@@ -87,8 +87,8 @@ class Table:
 
     def to_pandas(self) -> pandas.DataFrame:
         """The same as a DataFrame."""
-        import pandas
-
+        with needed("pandas", "pandas", "Table.to_pandas"):
+            import pandas
         return pandas.DataFrame({name: column.copy() for name, column in self._columns.items()})
 
     def __repr__(self) -> str:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.kernels.undefined import why
+from icvi.optional import needed
+from icvi.shown import shown
 from icvi.treatment import Treatment
 
 if TYPE_CHECKING:
@@ -79,14 +81,14 @@ class Trace:
 
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with columns sample, label, k and one per index."""
-        import pandas
-
+        with needed("pandas", "pandas", "Trace.to_pandas"):
+            import pandas
         return pandas.DataFrame(self._table())
 
     def to_arrow(self) -> pyarrow.Table:
         """An Arrow table with columns sample, label, k and one per index."""
-        import pyarrow
-
+        with needed("pyarrow", "arrow", "Trace.to_arrow"):
+            import pyarrow
         table = self._table()
         try:
             return pyarrow.table(table)
@@ -120,4 +122,4 @@ class Trace:
         try:
             return self.names.index(name)
         except ValueError:
-            raise KeyError(f"{name!r} is not in the trace; it holds {self.names}") from None
+            raise KeyError(f"{shown(name)} is not in the trace; it holds {self.names}") from None

@@ -19,6 +19,7 @@ from icvi.inputs import as_every, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
+from icvi.shown import shown
 from icvi.trace import Trace
 from icvi.transactions import changes, exclusive, in_use
 from icvi.treatment import Treatment, Undefined
@@ -449,7 +450,7 @@ class Tracker(Changing):
         try:
             return self._names.index(name)
         except ValueError:
-            raise KeyError(f"{name!r} is not tracked; tracked are {self._names}") from None
+            raise KeyError(f"{shown(name)} is not tracked; tracked are {self._names}") from None
 
     def _read(self) -> list[float]:
         """Readings of all indices; taken once per change of the state."""

@@ -11,6 +11,7 @@ import numpy as np
 from icvi.chunk import Chunk, Floats, Integers
 from icvi.clock import Clock
 from icvi.inputs import as_sample
+from icvi.shown import shown
 from icvi.sliding import Slide
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Window:
     def __init__(self, span: Any, events: bool = False) -> None:
         self.clock = Clock(span, "window")
         if not self.clock.timed and self.clock.span != int(self.clock.span):
-            raise ValueError(f"expected window as a whole number of samples, got {span!r}")
+            raise ValueError(f"expected window as a whole number of samples, got {shown(span)}")
         self._start, self._stop = 0, 0
         self._X = np.empty((0, 0))
         self._weights = np.empty(0)
@@ -202,7 +203,7 @@ class Window:
         found = np.flatnonzero((serials == serial) & (weights == weight) & (x == X).all(axis=1))
         if found.size == 0:
             raise ValueError(
-                f"the window has no such sample with label {label!r} and weight {weight:g}; "
+                f"the window has no such sample with label {shown(label)} and weight {weight:g}; "
                 "it may have left already"
             )
         if event is not None:

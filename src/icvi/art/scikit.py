@@ -1,8 +1,12 @@
-"""What the ART estimators take from scikit-learn, or words on how to get it."""
+"""What the ART estimators take from scikit-learn."""
 
 from __future__ import annotations
 
-try:
+from icvi.optional import needed
+
+_BY = "an ART estimator (FuzzyART, FuzzyARTMAP, FuzzySMART, Quantizer)"
+
+with needed("sklearn", "art", _BY):
     from sklearn.base import BaseEstimator as BaseEstimator
     from sklearn.base import ClusterMixin as ClusterMixin
     from sklearn.utils import ClassifierTags as ClassifierTags
@@ -17,8 +21,3 @@ try:
     from sklearn.utils.multiclass import unique_labels as unique_labels
     from sklearn.utils.validation import check_is_fitted as check_is_fitted
     from sklearn.utils.validation import validate_data as validate_data
-except ImportError as error:
-    raise ImportError(
-        "FuzzyART, FuzzyARTMAP, FuzzySMART and Quantizer are scikit-learn estimators and need "
-        "scikit-learn 1.6 or later; install it with: pip install 'icvi[art]'"
-    ) from error

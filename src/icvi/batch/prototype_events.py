@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from icvi.events import as_winners
 from icvi.inputs import as_label_array
 from icvi.labels import Labels, plain
+from icvi.shown import shown
 
 
 class Counted(NamedTuple):
@@ -63,7 +64,7 @@ def _as_list(owners: Any) -> list[Any]:
     if isinstance(owners, (str, bytes)) or not np.iterable(owners):
         raise TypeError(
             "expected owners as a sequence, the label of each prototype, "
-            f"got {type(owners).__name__}: {owners!r}"
+            f"got {type(owners).__name__}: {shown(owners)}"
         )
     return list(owners)
 
@@ -82,8 +83,8 @@ def _infer(
         event = int(np.argmax(wrong))
         p = winner[event]
         raise ValueError(
-            f"event {event}: prototype {p} belongs to cluster {labels[owner[p]]!r}, got label "
-            f"{labels[clusters[event]]!r}; a prototype belongs to one cluster"
+            f"event {event}: prototype {p} belongs to cluster {shown(labels[owner[p]])}, got label "
+            f"{shown(labels[clusters[event]])}; a prototype belongs to one cluster"
         )
 
 

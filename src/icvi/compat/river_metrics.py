@@ -17,15 +17,12 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from icvi.indices import Index, select
+from icvi.optional import needed
+from icvi.shown import shown
 from icvi.tracker import Tracker
 
-try:
+with needed("river", "river", "icvi.compat.river_metrics"):
     from river.metrics.base import ClusteringMetric
-except ImportError as error:
-    raise ImportError(
-        "icvi.compat.river_metrics needs river 0.24 or later; install it with: "
-        "pip install 'icvi[river]'"
-    ) from error
 
 Sample = Mapping[Hashable, float]
 
@@ -138,7 +135,7 @@ class RiverIndex(_Tracking):
         self.index, self.noise_label, self.options = index, noise_label, options
         chosen = select(index)
         if len(chosen) != 1:
-            raise ValueError(f"expected one index, got {index!r}; RiverIndices takes several")
+            raise ValueError(f"expected one index, got {shown(index)}; RiverIndices takes several")
         self._begin(chosen)
 
     def get(self) -> float:

@@ -30,7 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
+from icvi.optional import needed
 from icvi.scoring import score
+from icvi.shown import shown
 from icvi.treatment import Undefined
 
 __all__ = ["AllSamples", "IndexScorer", "make_scorer", "scorers"]
@@ -94,7 +96,7 @@ def make_scorer(
     """
     chosen = select(index)
     if len(chosen) != 1:
-        raise ValueError(f"expected one index, got {index!r}; scorers takes several")
+        raise ValueError(f"expected one index, got {shown(index)}; scorers takes several")
     return IndexScorer(chosen[0], noise_label, undefined)
 
 
@@ -174,6 +176,6 @@ def _labels(estimator: Any, X: Any) -> Any:
         raise TypeError(
             f"expected a clusterer, with predict or fit_predict, got {type(estimator).__name__}"
         )
-    from sklearn.base import clone
-
+    with needed("sklearn", "art", "a clusterer without predict"):
+        from sklearn.base import clone
     return clone(estimator).fit_predict(X)

@@ -6,6 +6,7 @@ import functools
 import importlib
 import inspect
 import math
+import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import CodeType
@@ -13,6 +14,7 @@ from typing import Any, Literal, cast, overload
 
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
+from icvi.shown import shown
 
 Reading = Callable[..., float]
 Direction = Literal["max", "min"]
@@ -120,21 +122,51 @@ class Index:
         return self  # nothing in it changes
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # A decorated function cannot be found by its name: there is the index instead.
         if not self.own:
             from icvi.indices.recipes import from_recipe, recipe_of
 
             return from_recipe, (recipe_of(self),)
         facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
-        return _own_index, (self.reading.__module__, self.reading.__qualname__, facts)
+        place = self.reading.__module__, self.reading.__qualname__
+        return _own_index, (*place, facts, _code_where_needed(self.reading))
 
 
-def _own_index(module: str, name: str, facts: dict[str, Any]) -> Index:
-    """A user's index, from where its function was defined."""
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
-    return Index(reading=found.reading if isinstance(found, Index) else found, **facts)
+def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None = None) -> Index:
+    """A user's index, from where its function was defined, or from the code that came along."""
+    try:
+        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    except (ImportError, AttributeError):
+        if code is None:
+            raise
+        found = None
+    reading: Any = found.reading if isinstance(found, Index) else found
+    if code is not None and _body(reading) != _body(_from_code(code)):
+        reading = _from_code(code)
+    return Index(reading=reading, **facts)
+
+
+def _code_where_needed(reading: Reading) -> bytes | None:
+    """The code of a function that another process could not import.
+
+    What a script or a notebook defines is there in the process that runs it, and in no other one;
+    a function inside of a function can be found by its name in none.
+    """
+    from numba import cloudpickle
+
+    if reading.__module__ != "__main__" and "<locals>" not in reading.__qualname__:
+        return None
+    return cast("bytes", cloudpickle.dumps(reading))
+
+
+@functools.lru_cache(maxsize=64)  # one function, and so compiled once, however often it comes
+def _from_code(code: bytes) -> Reading:
+    return cast("Reading", pickle.loads(code))
+
+
+def _body(reading: Any) -> tuple[Any, ...]:
+    """What two functions of the same name differ in."""
+    function = getattr(reading, "py_func", reading)  # of one that Numba has compiled
+    return getattr(function, "__code__", None), getattr(function, "__defaults__", None)
 
 
 @overload
@@ -223,7 +255,7 @@ def index(
     if not callable(function):
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):
-        raise ValueError(f"expected direction 'max' or 'min', got {direction!r}")
+        raise ValueError(f"expected direction 'max' or 'min', got {shown(direction)}")
     own = not function.__module__.startswith("icvi.indices.")
     if own and not _takes_the_state_alone(function):
         raise TypeError(

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
+from icvi.optional import load
+from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
-from icvi.streams.extras import load
 from icvi.streams.rows import Rows
 from icvi.streams.times import LOCAL, SECONDS, ZONED, Times
 from icvi.streams.values import check_number, label_array
@@ -120,7 +121,7 @@ class ArrowRows:
             except ValueError:
                 times.append(None)
         bad = np.array([time is None for time in times], dtype=bool)
-        filler = 0.0 if self._times.kind == SECONDS else np.datetime64("NaT")
+        filler = 0.0 if self._times.kind == SECONDS else np.datetime64("NaT", "ns")
         return self._times.array([filler if time is None else time for time in times]), bad
 
     def _why_no_time(self, value: Any) -> str:
@@ -156,7 +157,7 @@ def _stamp(value: Any, kind: Any) -> np.datetime64:
     try:
         return np.datetime64(value.cast(kind).value, "ns")
     except (pa.ArrowInvalid, ValueError):
-        return np.datetime64("NaT")
+        return np.datetime64("NaT", "ns")
 
 
 def _labels(column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -194,7 +195,7 @@ def _why_no_number(value: Any) -> str:
         check_number(float(value))
     except (ValueError, OverflowError) as error:
         return str(error)
-    return f"expected a number, got {value!r}"  # pragma: no cover
+    return f"expected a number, got {shown(value)}"  # pragma: no cover
 
 
 def _why_no_label(value: Any) -> str:

@@ -75,7 +75,9 @@ class Wanted:
         """
         label, time = (_find(names, column, where) for column in (self.label, self.time))
         if label is not None and label == time:
-            raise ValueError(f"{where}: expected different columns for label and time: {label!r}")
+            raise ValueError(
+                f"{where}: expected different columns for label and time: {shown(label)}"
+            )
         if self.columns is None:
             return Chosen(_numeric(names, numeric, (label, time), where), label, time)
         features = tuple(str(_find(names, column, where)) for column in self.columns)

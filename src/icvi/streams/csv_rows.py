@@ -11,14 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.optional import load
+from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import LONGEST, Block, csv_row_ends, halves
 from icvi.streams.columns import Chosen
-from icvi.streams.extras import load
 from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
-from icvi.streams.values import label_array, read_label, read_number, shown, usable
+from icvi.streams.values import label_array, read_label, read_number, usable
 
 _TINY = 2048  # bytes; pyarrow would take longer to begin than the csv module to finish
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes

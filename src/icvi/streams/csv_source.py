@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from icvi.optional import load
 from icvi.streams.blocks import Block, Blocks, csv_row_ends
 from icvi.streams.columns import Chosen, Wanted, difference, listed
 from icvi.streams.csv_rows import CsvRows, split_rows
-from icvi.streams.extras import load
 from icvi.streams.file_bytes import FileBytes
 from icvi.streams.rows import Rows
 from icvi.streams.text_source import LOOKED_AT, TextSource

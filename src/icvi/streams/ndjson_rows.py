@@ -12,14 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.optional import load
+from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import Block, halves, line_ends
 from icvi.streams.columns import Chosen
-from icvi.streams.extras import load
 from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
-from icvi.streams.values import check_number, label_array, shown, usable
+from icvi.streams.values import check_number, label_array, usable
 
 #: Kinds of JSON values, as errors call them.
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
+from icvi.optional import load
 from icvi.streams.blocks import Block, Blocks, line_ends
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.extras import load
 from icvi.streams.ndjson_rows import NdjsonRows, parse, split_lines
 from icvi.streams.rows import Rows
 from icvi.streams.text_source import LOOKED_AT, TextSource

@@ -17,6 +17,9 @@ from icvi.wording import short, shown_address
 
 _TEXT = ("csv", "ndjson")
 
+#: What only a Redis stream takes.
+REDIS = ("group", "consumer", "patience")
+
 
 def open_source(
     what: Any,

@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from icvi.optional import load
 from icvi.streams.arrow_rows import ArrowRows, check_types, numeric_columns
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted, difference
-from icvi.streams.extras import load
 from icvi.streams.file_bytes import naming
 from icvi.streams.fingerprint import HEAD, differs, head_of, head_position
 from icvi.streams.source import Source, as_rows, refuse_position

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from icvi.optional import load
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.extras import load

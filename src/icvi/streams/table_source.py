@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from icvi.optional import load
 from icvi.streams.arrow_rows import ArrowRows, check_types, numeric_columns
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.extras import load
 from icvi.streams.source import Source, as_rows, refuse_position
 from icvi.streams.times import Times
 

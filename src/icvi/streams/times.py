@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.streams.extras import load
-from icvi.streams.values import is_number, shown
+from icvi.optional import load
+from icvi.shown import shown
+from icvi.streams.values import is_number
 
 SECONDS, LOCAL, ZONED = "seconds", "timestamps without zone", "timestamps with zone"
 KINDS = (SECONDS, LOCAL, ZONED)
@@ -37,7 +38,7 @@ class Times:
     def read(self, value: Any) -> Any:
         """One time: a number of seconds or a datetime64."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError(f"expected seconds or an ISO timestamp, got {value!r}")
+            raise ValueError(f"expected seconds or an ISO timestamp, got {shown(value)}")
         text = value.strip() if isinstance(value, str) else repr(value)
         if not text:
             raise ValueError("expected a time, got nothing")

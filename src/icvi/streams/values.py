@@ -10,17 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
+from icvi.shown import shown
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
 # Only what int() and str() turn back into the same text, so that "7" and "007" stay two labels.
 _WHOLE = re.compile(r"0|-?[1-9][0-9]{0,17}")
-_SHOWN = 40
-
-
-def shown(text: str) -> str:
-    """Text for an error, not too long."""
-    return repr(text) if len(text) <= _SHOWN else f"{text[:_SHOWN]!r}..."
 
 
 def is_number(text: str) -> bool:

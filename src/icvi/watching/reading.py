@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from icvi.labels import plain
+from icvi.shown import shown
 from icvi.watching.step import Step
 
 
@@ -39,7 +40,9 @@ class Reading:
         try:
             value: float = self._columns[name][self._row]
         except KeyError:
-            raise KeyError(f"{name!r} is not watched; watched are {[*self._columns]}") from None
+            raise KeyError(
+                f"{shown(name)} is not watched; watched are {[*self._columns]}"
+            ) from None
         return value
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 from collections.abc import Callable
@@ -53,7 +52,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     with open_file(path) as file:
         check_own_file(file, path, "use a model that you saved yourself")
         try:
-            return mend(pickle.load(file) if suffix in _PICKLES else _joblib().load(file))
+            return mend(read(file))
         except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)} cannot be read as a model: {error!r}; it takes the packages, "
@@ -76,6 +75,8 @@ def check_savable(model: Any, path: str | os.PathLike[str]) -> None:
             f"an .icvi file holds FuzzyART, FuzzySMART and icvi's other estimators, and no code; "
             f"save a {type(model).__name__} as .pkl or .joblib"
         )
+    if _suffix(path) == _JOBLIB:
+        _joblib()
     directory = Path(os.path.realpath(path)).parent
     if not directory.is_dir():
         raise FileNotFoundError(f"there is no directory {directory} to save a model in")
@@ -132,9 +133,4 @@ def _is_ours(model: Any) -> bool:
 
 
 def _joblib() -> Any:
-    try:
-        return importlib.import_module("joblib")
-    except ModuleNotFoundError as error:
-        raise ImportError(
-            "a .joblib file needs joblib; install it with: pip install 'icvi[art]'", name="joblib"
-        ) from error
+    return optional.load("joblib", "art", "a .joblib file")

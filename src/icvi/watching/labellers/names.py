@@ -90,12 +90,8 @@ def _find(dotted: str) -> Any:
         if not (error.name and f"{module}.".startswith(f"{error.name}.")):
             raise
         package = module.partition(".")[0]
-        if package in _EXTRAS and not _is_there(package):
-            raise ImportError(
-                f"{name} is of {_title(package)}, which is not installed; install it with: "
-                f"pip install 'icvi[{_EXTRAS[package]}]'",
-                name=package,
-            ) from error
+        if package in _EXTRAS:
+            optional.check(package, _EXTRAS[package], name)
         raise ImportError(
             f"there is no module {error.name!r} for {dotted}; is it installed, and is its "
             f"directory in PYTHONPATH?",

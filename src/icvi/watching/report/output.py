@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,6 +16,8 @@ from icvi.watching.report.about import About
 from icvi.watching.report.glimpse import Glimpse
 from icvi.watching.report.seen import Seen
 from icvi.watching.step import Kept, Output, Step
+
+_EXTRA = ("report", "a report")
 
 
 class Report(Output):
@@ -70,12 +71,10 @@ class Report(Output):
         ------
         FileExistsError, FileNotFoundError, ImportError
             Where a page is there already that is not of this run, where there is no folder for
-            it, or where bokeh is not installed.
+            it, or where bokeh or jinja2 is not installed.
         """
-        if importlib.util.find_spec("bokeh") is None:
-            raise ImportError(
-                "a report needs bokeh; install it with: pip install 'icvi[report]'", name="bokeh"
-            )
+        check("bokeh", *_EXTRA)
+        check("jinja2", *_EXTRA)
         if not self.path.parent.is_dir():
             raise FileNotFoundError(
                 f"{self.path}: there is no folder {self.path.parent}; make it first"
@@ -121,8 +120,8 @@ class Report(Output):
 
     def finish(self) -> None:
         """Write the page: what was there before stays until the new one is complete."""
-        from icvi.watching.report.page import render
-
+        with needed("bokeh", *_EXTRA), needed("jinja2", *_EXTRA):
+            from icvi.watching.report.page import render
         page = render(Seen(self.history, self.glimpse, self.tracker, self.about, self.note))
         try:
             with replacing(self.path) as file:

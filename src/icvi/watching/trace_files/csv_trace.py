@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.text_trace import TextTrace, numbers, time_texts
 from icvi.watching.trace_files.trace_file import TimeKind

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.text_trace import TextTrace, numbers, time_texts
 from icvi.watching.trace_files.trace_file import TimeKind

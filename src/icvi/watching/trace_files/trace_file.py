@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from icvi.shown import shown
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files.rows import Rows, rows_of
 
@@ -44,7 +45,9 @@ class TraceFile(Output):
         self._time: TimeKind = time or None
         _check_names(self.names)
         if time not in (None, False, True, "datetime", "seconds"):
-            raise ValueError(f"expected time None, 'datetime', 'seconds' or True, got {time!r}")
+            raise ValueError(
+                f"expected time None, 'datetime', 'seconds' or True, got {shown(time)}"
+            )
         if path != "-":
             _check_path(path)
 

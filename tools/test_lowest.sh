@@ -1,0 +1,21 @@
+#!/bin/sh
+# Run every test with the lowest versions of what icvi needs. river wants a numpy, and so a Numba,
+# far above our own bounds: what has to do with river runs in a second environment.
+# Options are handed to pytest.
+set -eu
+
+python=${PYTHON:-python3.11}
+extras=art,plot,pandas,arrow,stream,redis,report
+with_river=$(grep -lw river tests/test_*.py)
+ignored=$(printf -- '--ignore=%s ' $with_river src/icvi/compat)
+
+# Old versions use what newer versions of their own needs deprecate; that is not ours to mend.
+set -- -W default::DeprecationWarning "$@"
+
+EXTRAS=$extras,test sh tools/run_tests.sh .venv-lowest "$python" constraints-lowest.txt \
+    $ignored "$@"
+
+mkdir -p .venv-lowest-river
+grep -v -e '^numpy==' -e '^numba==' constraints-lowest.txt >.venv-lowest-river/constraints.txt
+EXTRAS=$extras,river,docs,test sh tools/run_tests.sh .venv-lowest-river "$python" \
+    .venv-lowest-river/constraints.txt $with_river src/icvi/compat "$@"
