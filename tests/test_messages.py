@@ -13,8 +13,8 @@ import pytest
 import icvi
 import icvi.batch
 import icvi.metrics
-from icvi.shown import shown
 from icvi.streams import open_source
+from icvi.wording import short
 
 LONGEST = 500
 N = 100_000
@@ -176,15 +176,15 @@ def test_no_message_lists_all_clusters():
 
 def test_what_is_short_is_shown_as_it_is():
     for value in (3, "abc", None, [1, 2], ("a", 1), {"a": 1}, 1.5, timedelta(seconds=3)):
-        assert shown(value) == repr(value)
-    assert shown(np.arange(3)) == "array([0, 1, 2])"
+        assert short(value) == repr(value)
+    assert short(np.arange(3)) == "array([0, 1, 2])"
 
 
 @pytest.mark.parametrize("kind", LARGE)
 def test_what_is_large_is_shown_in_part(kind):
-    assert len(shown(LARGE[kind])) < 120
-    assert "\n" not in shown(LARGE[kind])
-    assert len(shown([LARGE[kind]] * 20)) < 120
+    assert len(short(LARGE[kind])) < 120
+    assert "\n" not in short(LARGE[kind])
+    assert len(short([LARGE[kind]] * 20)) < 120
 
 
 def test_what_cannot_be_shown_is_named():
@@ -192,7 +192,7 @@ def test_what_cannot_be_shown_is_named():
         def __repr__(self) -> str:
             raise RuntimeError("no words")
 
-    assert "Silent" in shown(Silent())
+    assert "Silent" in short(Silent())
 
 
 def test_watch_with_labels_says_label():

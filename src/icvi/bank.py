@@ -17,7 +17,6 @@ from icvi.indices import Index
 from icvi.inputs import as_every, as_label_array, as_samples, as_weights
 from icvi.labels import Labels, plain
 from icvi.moments import sorted_by_cluster
-from icvi.shown import shown
 from icvi.table import Table, label_column
 from icvi.trace import Trace
 from icvi.tracker import Tracker

@@ -19,6 +19,7 @@ from icvi.tracked import Tracked
 from icvi.transactions import borrowed, changes
 from icvi.treatment import Treatment
 from icvi.windows import Window
+from icvi.wording import short
 
 NO_PROTOTYPES = (
     "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
@@ -228,7 +229,7 @@ class Changing(Tracked):
         for name, ours, theirs in zip(_OPTIONS, self._options(), other._options()):
             if ours != theirs:
                 raise ValueError(
-                    f"cannot combine: {name} is {shown(ours)} here and {shown(theirs)} in the other"
+                    f"cannot combine: {name} is {short(ours)} here and {short(theirs)} in the other"
                 )
         if self._flow is not None:
             raise ValueError(

@@ -327,7 +327,7 @@ class Clusters(Arenas):
         for name, ours, theirs in differences:
             if ours != theirs:
                 raise ValueError(
-                    f"cannot combine: {name} is {shown(ours)} here and {shown(theirs)} in the other"
+                    f"cannot combine: {name} is {short(ours)} here and {short(theirs)} in the other"
                 )
 
     def serial(self, label: Hashable) -> int:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icvi.optional import needed
 from icvi.wording import printable
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from icvi.inputs import check_choice
 from icvi.kernels import layout as L
 from icvi.moments import Moments
-from icvi.shown import shown
 from icvi.table import Table, label_column
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from icvi.chunk import Changes, Chunk, Floats, Integers, no_readings
 from icvi.clock import Clock
 from icvi.inputs import as_least
 from icvi.kernels import layout as L
-from icvi.shown import shown
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters

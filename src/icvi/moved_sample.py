@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.prototypes import NO_EVENT, Event, Prototypes, as_pair
-from icvi.shown import shown
+from icvi.wording import short
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters
@@ -67,7 +67,7 @@ class MovedSample:
         if prototypes.module is None:
             raise ValueError(
                 f"expected new_winners=(winner, runner_up), prototypes of the sample in cluster "
-                f"{shown(self.new)}: this tracker is given winners and does not find them"
+                f"{short(self.new)}: this tracker is given winners and does not find them"
             )
         prototypes.own(self._x.reshape(1, -1))
         return None

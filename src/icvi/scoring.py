@@ -18,8 +18,8 @@ from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
 from icvi.labels import NOISE, Labels
 from icvi.moments import Moments, gather
 from icvi.plan import wanted
-from icvi.shown import shown
 from icvi.treatment import Treatment, Undefined
+from icvi.wording import short
 
 
 def score(
@@ -60,7 +60,7 @@ def score(
     """
     chosen = select(index)
     if len(chosen) != 1:
-        raise ValueError(f"expected one index, got {shown(index)}; icvi.scores takes several")
+        raise ValueError(f"expected one index, got {short(index)}; icvi.scores takes several")
     (value,) = scores(
         X, labels, chosen, weights=weights, noise_label=noise_label, undefined=undefined
     ).values()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.wording import printable
+from icvi.optional import needed
+from icvi.wording import printable, short
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +80,7 @@ class Table:
         """A column by its name, a row by its number, or the rows of a slice."""
         if isinstance(key, str):
             if key not in self._columns:
-                raise KeyError(f"{shown(key)} is not a column; there are {self.names}")
+                raise KeyError(f"{short(key)} is not a column; there are {self.names}")
             return self._columns[key]
         if isinstance(key, slice):
             return Table({name: column[key] for name, column in self._columns.items()})

@@ -12,8 +12,8 @@ from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.kernels.undefined import why
 from icvi.optional import needed
-from icvi.shown import shown
 from icvi.treatment import Treatment
+from icvi.wording import short
 
 if TYPE_CHECKING:
     import pandas
@@ -122,4 +122,4 @@ class Trace:
         try:
             return self.names.index(name)
         except ValueError:
-            raise KeyError(f"{shown(name)} is not in the trace; it holds {self.names}") from None
+            raise KeyError(f"{short(name)} is not in the trace; it holds {self.names}") from None

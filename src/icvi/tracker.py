@@ -19,11 +19,11 @@ from icvi.inputs import as_every, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
 from icvi.readings import Readings
-from icvi.shown import shown
 from icvi.trace import Trace
 from icvi.transactions import changes, exclusive, in_use
 from icvi.treatment import Treatment, Undefined
 from icvi.windows import Window
+from icvi.wording import short
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters
@@ -450,7 +450,7 @@ class Tracker(Changing):
         try:
             return self._names.index(name)
         except ValueError:
-            raise KeyError(f"{shown(name)} is not tracked; tracked are {self._names}") from None
+            raise KeyError(f"{short(name)} is not tracked; tracked are {self._names}") from None
 
     def _read(self) -> list[float]:
         """Readings of all indices; taken once per change of the state."""

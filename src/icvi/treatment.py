@@ -12,7 +12,6 @@ from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
 from icvi.inputs import check_choice
 from icvi.kernels.undefined import limit_of, why
-from icvi.shown import shown
 
 Undefined = Literal["nan", "limit", "raise"]
 

@@ -11,8 +11,8 @@ import numpy as np
 from icvi.chunk import Chunk, Floats, Integers
 from icvi.clock import Clock
 from icvi.inputs import as_sample
-from icvi.shown import shown
 from icvi.sliding import Slide
+from icvi.wording import short
 
 if TYPE_CHECKING:
     from icvi.clusters import Clusters
@@ -43,7 +43,7 @@ class Window:
     def __init__(self, span: Any, events: bool = False) -> None:
         self.clock = Clock(span, "window")
         if not self.clock.timed and self.clock.span != int(self.clock.span):
-            raise ValueError(f"expected window as a whole number of samples, got {shown(span)}")
+            raise ValueError(f"expected window as a whole number of samples, got {short(span)}")
         self._start, self._stop = 0, 0
         self._X = np.empty((0, 0))
         self._weights = np.empty(0)
@@ -203,7 +203,7 @@ class Window:
         found = np.flatnonzero((serials == serial) & (weights == weight) & (x == X).all(axis=1))
         if found.size == 0:
             raise ValueError(
-                f"the window has no such sample with label {shown(label)} and weight {weight:g}; "
+                f"the window has no such sample with label {short(label)} and weight {weight:g}; "
                 "it may have left already"
             )
         if event is not None:

@@ -7,9 +7,16 @@ somebody else's password.
 
 from __future__ import annotations
 
+import math
 import re
+import reprlib
 
 _HIDDEN = "***"
+_ENTRIES = 16  # of an array that is shown with its entries
+
+_repr = reprlib.Repr()
+_repr.maxlist = _repr.maxtuple = _repr.maxdict = _repr.maxset = _repr.maxarray = 50
+_repr.maxstring = _repr.maxlong = _repr.maxother = 200
 _ADDRESS = re.compile(r"\b([a-z][a-z0-9+.-]*://)(\S*)", re.IGNORECASE)
 
 
@@ -27,16 +34,22 @@ def printable(text: str, ascii_only: bool = False, *, instead: str = "?") -> str
 
 
 def short(value: object, most: int = 80) -> str:
-    """What was given, for an error: its repr, or the beginning of that.
+    """What was given, for an error: its repr, or the beginning; of a large array what it is.
 
     >>> short("a"), short("a" * 100, 10), short([0] * 10**6, 10)
     ("'a'", "'aaaaaa...", '[0, 0, ...')
+    >>> import numpy as np
+    >>> print(short(np.array([1, 2])), "or", short(np.zeros((1000, 3))))
+    array([1, 2]) or ndarray of shape (1000, 3)
     """
+    shape = getattr(value, "shape", None)
+    if isinstance(shape, tuple) and math.prod(shape) > _ENTRIES:
+        return f"{type(value).__name__} of shape {shape}"
     try:
-        text = repr(value)
+        text = repr(value[:most]) if isinstance(value, (str, bytes)) else _repr.repr(value)
     except Exception:  # a number with too many digits, or whatever a class does
         text = f"<{type(value).__name__}>"
-    text = printable(text)
+    text = printable(" ".join(text.split()))
     return text if len(text) <= most else text[: most - 3] + "..."
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from icvi.shown import shown
+from icvi.wording import short
 
 _KINDS = "int, float, str, bytes, bool, None, date, datetime, timedelta, or a tuple of these"
 
@@ -36,7 +36,7 @@ def as_json(value: Hashable) -> Any:
         case np.timedelta64():
             return {"ns": int(value.astype("timedelta64[ns]").astype(np.int64))}
     raise TypeError(
-        f"cannot save {shown(value)}, which is a {type(value).__name__}; what can be saved is "
+        f"cannot save {short(value)}, which is a {type(value).__name__}; what can be saved is "
         f"{_KINDS}"
     )
 

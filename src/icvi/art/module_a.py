@@ -12,7 +12,7 @@ from icvi.art.module import Module, run
 from icvi.art.scaling import Scaling
 from icvi.kernels.quantizer import learn_prototypes
 from icvi.labels import Labels, plain
-from icvi.shown import shown
+from icvi.wording import short
 
 _ROOM = 8
 
@@ -54,7 +54,7 @@ class ModuleA:
             return self.module.rank(X, self.scaling, rho, alpha)
         owners, new = self.labels.encode(labels)
         if new:
-            raise ValueError(f"no prototypes are known for label {shown(new[0])}")
+            raise ValueError(f"no prototypes are known for label {short(new[0])}")
         return self.module.rank(X, self.scaling, rho, alpha, owners)
 
     def merge(self, into: Hashable, source: Hashable) -> None:

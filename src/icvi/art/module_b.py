@@ -14,7 +14,7 @@ from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.scikit import check_array
 from icvi.art.targets import check_given, check_length
 from icvi.kernels.fuzzy_art import learn_categories
-from icvi.shown import shown
+from icvi.wording import short
 
 _FLOAT = np.dtype(np.float64)
 
@@ -49,7 +49,7 @@ class ModuleB:
 
     def check_classes(self, classes: Any) -> None:
         """Refuse classes: there are none."""
-        raise ValueError(f"expected no classes where rho_b is a number, got {shown(classes)}")
+        raise ValueError(f"expected no classes where rho_b is a number, got {short(classes)}")
 
     def checked(self, y: Any, n: int, out_of_bounds: OutOfBounds) -> NDArray[np.float64]:
         """Vectors of n samples as rows, refused where they cannot be learnt."""

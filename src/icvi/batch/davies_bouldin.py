@@ -14,7 +14,6 @@ from icvi.batch.overflow import finite
 from icvi.inputs import as_number
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.moments import Array
-from icvi.shown import shown
 from icvi.treatment import Undefined, treated
 from icvi.wording import short
 

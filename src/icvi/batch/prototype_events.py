@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from icvi.events import as_winners
 from icvi.inputs import as_label_array
 from icvi.labels import Labels, plain
-from icvi.shown import shown
+from icvi.wording import short
 
 
 class Counted(NamedTuple):
@@ -64,7 +64,7 @@ def _as_list(owners: Any) -> list[Any]:
     if isinstance(owners, (str, bytes)) or not np.iterable(owners):
         raise TypeError(
             "expected owners as a sequence, the label of each prototype, "
-            f"got {type(owners).__name__}: {shown(owners)}"
+            f"got {type(owners).__name__}: {short(owners)}"
         )
     return list(owners)
 
@@ -83,8 +83,8 @@ def _infer(
         event = int(np.argmax(wrong))
         p = winner[event]
         raise ValueError(
-            f"event {event}: prototype {p} belongs to cluster {shown(labels[owner[p]])}, got label "
-            f"{shown(labels[clusters[event]])}; a prototype belongs to one cluster"
+            f"event {event}: prototype {p} belongs to cluster {short(labels[owner[p]])}, got label "
+            f"{short(labels[clusters[event]])}; a prototype belongs to one cluster"
         )
 
 

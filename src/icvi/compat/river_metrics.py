@@ -18,8 +18,8 @@ from typing import Any
 
 from icvi.indices import Index, select
 from icvi.optional import needed
-from icvi.shown import shown
 from icvi.tracker import Tracker
+from icvi.wording import short
 
 with needed("river", "river", "icvi.compat.river_metrics"):
     from river.metrics.base import ClusteringMetric
@@ -135,7 +135,7 @@ class RiverIndex(_Tracking):
         self.index, self.noise_label, self.options = index, noise_label, options
         chosen = select(index)
         if len(chosen) != 1:
-            raise ValueError(f"expected one index, got {shown(index)}; RiverIndices takes several")
+            raise ValueError(f"expected one index, got {short(index)}; RiverIndices takes several")
         self._begin(chosen)
 
     def get(self) -> float:

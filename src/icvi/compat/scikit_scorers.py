@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 from icvi.indices import Index, select
 from icvi.optional import needed
 from icvi.scoring import score
-from icvi.shown import shown
 from icvi.treatment import Undefined
+from icvi.wording import short
 
 __all__ = ["AllSamples", "IndexScorer", "make_scorer", "scorers"]
 
@@ -96,7 +96,7 @@ def make_scorer(
     """
     chosen = select(index)
     if len(chosen) != 1:
-        raise ValueError(f"expected one index, got {shown(index)}; scorers takes several")
+        raise ValueError(f"expected one index, got {short(index)}; scorers takes several")
     return IndexScorer(chosen[0], noise_label, undefined)
 
 

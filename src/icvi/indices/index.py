@@ -14,7 +14,7 @@ from typing import Any, Literal, cast, overload
 
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
-from icvi.shown import shown
+from icvi.wording import short
 
 Reading = Callable[..., float]
 Direction = Literal["max", "min"]
@@ -255,7 +255,7 @@ def index(
     if not callable(function):
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):
-        raise ValueError(f"expected direction 'max' or 'min', got {shown(direction)}")
+        raise ValueError(f"expected direction 'max' or 'min', got {short(direction)}")
     own = not function.__module__.startswith("icvi.indices.")
     if own and not _takes_the_state_alone(function):
         raise TypeError(

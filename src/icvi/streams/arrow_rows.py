@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
 from icvi.optional import load
-from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
 from icvi.streams.rows import Rows
 from icvi.streams.times import LOCAL, SECONDS, ZONED, Times
 from icvi.streams.values import check_number, label_array
+from icvi.wording import short
 
 
 def holds_numbers(kind: Any) -> bool:
@@ -195,7 +195,7 @@ def _why_no_number(value: Any) -> str:
         check_number(float(value))
     except (ValueError, OverflowError) as error:
         return str(error)
-    return f"expected a number, got {shown(value)}"  # pragma: no cover
+    return f"expected a number, got {short(value)}"  # pragma: no cover
 
 
 def _why_no_label(value: Any) -> str:

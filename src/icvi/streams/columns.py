@@ -76,7 +76,7 @@ class Wanted:
         label, time = (_find(names, column, where) for column in (self.label, self.time))
         if label is not None and label == time:
             raise ValueError(
-                f"{where}: expected different columns for label and time: {shown(label)}"
+                f"{where}: expected different columns for label and time: {short(label)}"
             )
         if self.columns is None:
             return Chosen(_numeric(names, numeric, (label, time), where), label, time)

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.optional import load
-from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import LONGEST, Block, csv_row_ends, halves
 from icvi.streams.columns import Chosen
@@ -20,6 +19,7 @@ from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
 from icvi.streams.values import label_array, read_label, read_number, usable
+from icvi.wording import short
 
 _TINY = 2048  # bytes; pyarrow would take longer to begin than the csv module to finish
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
@@ -181,11 +181,11 @@ def _explained(error: str) -> str:
 
 def _check_text(name: str, text: str) -> None:
     if "\0" in text:
-        raise ValueError(f", column {name!r}: a NUL byte in {shown(text)}; is the file damaged?")
+        raise ValueError(f", column {name!r}: a NUL byte in {short(text)}; is the file damaged?")
     wrong = _NOT_UTF8.search(text)
     if wrong is not None:
         byte = ord(wrong.group()) - 0xDC00
-        shown_text = shown(_NOT_UTF8.sub("\ufffd", text))
+        shown_text = short(_NOT_UTF8.sub("\ufffd", text))
         raise ValueError(
             f", column {name!r}: byte 0x{byte:02x} in {shown_text} is not UTF-8; convert the file"
         )

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.optional import load
-from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.blocks import Block, halves, line_ends
 from icvi.streams.columns import Chosen
@@ -21,6 +20,7 @@ from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
 from icvi.streams.values import check_number, label_array, usable
+from icvi.wording import short
 
 #: Kinds of JSON values, as errors call them.
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
@@ -137,7 +137,7 @@ class _Pairs(list[tuple[str, Any]]):
 
 
 def _explained(error: str, data: bytes) -> str:
-    text = shown(data.decode(errors="replace").strip())
+    text = short(data.decode(errors="replace").strip())
     if "truncated" in error:
         return f"the line ends in the middle of an object: {text}"
     if "trailing characters" in error:
@@ -181,7 +181,7 @@ def _kind(value: Any) -> str:
         return "an object"
     kind = _KINDS.get(type(value), "a number")
     if isinstance(value, (str, bool)):
-        return f"{kind} ({shown(value) if isinstance(value, str) else json.dumps(value)})"
+        return f"{kind} ({short(value) if isinstance(value, str) else json.dumps(value)})"
     return kind
 
 

@@ -12,7 +12,6 @@ import numpy as np
 from icvi.optional import load
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.extras import load
 from icvi.streams.redis_address import parse_address
 from icvi.streams.rows import Rows
 from icvi.streams.source import Source, as_rows, refuse_position

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
-from icvi.shown import shown
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
 from icvi.wording import short

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.optional import load
-from icvi.shown import shown
 from icvi.streams.values import is_number
+from icvi.wording import short
 
 SECONDS, LOCAL, ZONED = "seconds", "timestamps without zone", "timestamps with zone"
 KINDS = (SECONDS, LOCAL, ZONED)
@@ -38,17 +38,17 @@ class Times:
     def read(self, value: Any) -> Any:
         """One time: a number of seconds or a datetime64."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-            raise ValueError(f"expected seconds or an ISO timestamp, got {shown(value)}")
+            raise ValueError(f"expected seconds or an ISO timestamp, got {short(value)}")
         text = value.strip() if isinstance(value, str) else repr(value)
         if not text:
             raise ValueError("expected a time, got nothing")
         kind = self._kind_of(text)
         if self.kind not in (None, kind):
-            raise ValueError(f"expected {self.kind} like the rows before, got {shown(text)}")
+            raise ValueError(f"expected {self.kind} like the rows before, got {short(text)}")
         if kind == SECONDS:
             seconds = float(value)
             if not math.isfinite(seconds):
-                raise ValueError(f"expected a finite number of seconds, got {shown(text)}")
+                raise ValueError(f"expected a finite number of seconds, got {short(text)}")
         self.kind = kind
         return seconds if kind == SECONDS else _scalar(text, kind)
 
@@ -69,7 +69,7 @@ class Times:
             if _parses(text, kind):
                 return kind
         raise ValueError(
-            f"expected seconds or an ISO timestamp such as 2024-05-01T12:00:00, got {shown(text)}"
+            f"expected seconds or an ISO timestamp such as 2024-05-01T12:00:00, got {short(text)}"
         )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
-from icvi.shown import shown
+from icvi.wording import short
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
@@ -39,7 +39,7 @@ def read_number(text: str) -> float:
         if not text:
             raise ValueError("expected a number, got nothing")
         kind = "finite number" if _NOT_FINITE.fullmatch(text) else "number"
-        raise ValueError(f"expected a {kind}, got {shown(text)}")
+        raise ValueError(f"expected a {kind}, got {short(text)}")
     return check_number(float(text))
 
 

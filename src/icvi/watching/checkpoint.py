@@ -10,8 +10,8 @@ from typing import Any
 
 from icvi import container
 from icvi.files import remove_unfinished
+from icvi.optional import load
 from icvi.saving_partition import write
-from icvi.streams.extras import load
 from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from icvi.labels import plain
-from icvi.shown import shown
 from icvi.watching.step import Step
+from icvi.wording import short
 
 
 class Reading:
@@ -41,7 +41,7 @@ class Reading:
             value: float = self._columns[name][self._row]
         except KeyError:
             raise KeyError(
-                f"{shown(name)} is not watched; watched are {[*self._columns]}"
+                f"{short(name)} is not watched; watched are {[*self._columns]}"
             ) from None
         return value
 

@@ -15,7 +15,6 @@ import numpy as np
 from icvi.indices import Index
 from icvi.inputs import as_every, as_flag, as_number, check_choice
 from icvi.streams import Source, open_source
-from icvi.streams.opening import REDIS
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History

@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from icvi.shown import shown
 from icvi.watching.labellers.labeller import Labeller, comes_from
 from icvi.watching.labellers.names import named_clusterer
 from icvi.wording import short

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
+from icvi import optional
 from icvi.files import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
@@ -49,6 +50,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
                 f"reads it"
             )
         return model
+    read = pickle.load if suffix in _PICKLES else _joblib().load
     with open_file(path) as file:
         check_own_file(file, path, "use a model that you saved yourself")
         try:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from icvi import wording
+from icvi import optional, wording
 from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
 from icvi.watching.labellers.parameters import make, refuse_parameters

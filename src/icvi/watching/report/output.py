@@ -10,6 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from icvi.files import remove_unfinished, replacing
+from icvi.optional import check, needed
 from icvi.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report.about import About

@@ -25,9 +25,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from icvi.shown import shown
 from icvi.watching.trace_files.journal import recover
 from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
+from icvi.wording import short
 
 __all__ = ["TraceFile", "open_trace", "recover"]
 
@@ -90,12 +90,12 @@ def open_trace(
 
 def _format_of(path: str, given: str | None) -> str:
     if given is not None and given not in _FORMATS:
-        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {shown(given)}")
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(given)}")
     if path == "-":
         if given in ("csv", "ndjson"):
             return given
         raise ValueError(
-            f"expected format='csv' or format='ndjson' for standard output, got {shown(given)}"
+            f"expected format='csv' or format='ndjson' for standard output, got {short(given)}"
         )
     by_ending = _ENDINGS.get(os.path.splitext(path)[1].lower())
     if given is None and by_ending is None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.files import replacing
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.watching.trace_files.growing_file import refuse_existing
 from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.trace_file import TimeKind

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from icvi.files import remove_unfinished
-from icvi.streams.extras import load
+from icvi.optional import load
 from icvi.watching.step import Kept, Step
 from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing, with_advice
 from icvi.watching.trace_files.journal import (

@@ -7,9 +7,9 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from icvi.shown import shown
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files.rows import Rows, rows_of
+from icvi.wording import short
 
 #: What times samples have; True where the first step tells.
 TimeKind = Literal["datetime", "seconds", True] | None
@@ -46,7 +46,7 @@ class TraceFile(Output):
         _check_names(self.names)
         if time not in (None, False, True, "datetime", "seconds"):
             raise ValueError(
-                f"expected time None, 'datetime', 'seconds' or True, got {shown(time)}"
+                f"expected time None, 'datetime', 'seconds' or True, got {short(time)}"
             )
         if path != "-":
             _check_path(path)
