@@ -212,7 +212,7 @@ def test_a_mistyped_argument_of_a_source_is_named_with_the_right_one(function, w
 
 
 def test_arguments_of_redis_belong_to_redis():
-    with pytest.raises(TypeError, match="expected group with a Redis stream only, got ndarray"):
+    with pytest.raises(TypeError, match="expected group with a Redis stream only, got a ndarray"):
         open_source(np.ones((100, 2)), group="g")
     with pytest.raises(TypeError, match="'grup', did you mean 'group'"):
         open_source("redis://localhost:1/0/key", grup="g")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from icvi.inputs import as_flag
+from icvi.nearest import refuse_unknown
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.source import Source
@@ -78,6 +79,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
+    refuse_unknown(open_source, redis, REDIS)
     wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)

@@ -14,7 +14,9 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.inputs import as_every, as_flag, as_number, check_choice
+from icvi.nearest import refuse_unknown
 from icvi.streams import Source, open_source
+from icvi.streams.opening import REDIS
 from icvi.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
@@ -253,6 +255,7 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
+    refuse_unknown(watch, redis, REDIS)
     check_choice(undefined, "undefined", ("nan", "limit"))
     learn, overwrite = as_flag(learn, "learn"), as_flag(overwrite, "overwrite")
     if not as_number(checkpoint_every, "checkpoint_every") >= 0.0:
