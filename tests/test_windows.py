@@ -443,3 +443,42 @@ def test_clusters_fade_while_only_noise_comes():
         expected = icvi.score(X[rows], labels[rows], "CH", weights=weights[rows + 29 - n])
         for found in (single["CH"], trace["CH"][n]):
             assert found == pytest.approx(expected, rel=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("indices", [["CH"], ["CH", "Conn"], [icvi.rH(prototypes=True)]])
+@pytest.mark.parametrize("one_by_one", [True, False])
+def test_after_a_decay_no_cluster_outlives_its_samples(indices, one_by_one):
+    """Decay rounds the weights of samples and of clusters apart."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        options = {} if indices == ["CH"] else {"bounds": (-9.0, 9.0)}
+        t = icvi.Tracker(indices, window=5, **options)
+        for n in range(12):
+            t.update(rng.normal(size=2), int(rng.integers(3)), float(rng.random() + 0.1))
+            if n % 3 == 0:
+                t.decay(0.3)
+        rest = rng.normal(size=(6, 2))
+        if one_by_one:
+            for x in rest:
+                t.update(x, "last")
+        else:
+            t.update_many(rest, ["last"] * 6)
+        assert t.labels == ["last"]
+        assert t.counts.tolist() == [5.0]
+
+
+def test_weights_that_differ_by_eighteen_digits_leave_a_window_again():
+    """When a heavy event leaves, its rounding may take a light one with it: that stops nothing."""
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(200, 2)), rng.integers(3, size=200)
+    weights = 10.0 ** rng.uniform(-9, 9, size=200)
+    t = icvi.Tracker(["CH", "Conn"], window=8, bounds=(-9.0, 9.0))
+    for n in range(100):
+        t.update(X[n], labels[n], weights[n])
+        if n % 7 == 0:
+            t.decay(0.3)
+    t.update_many(X[100:], labels[100:], weights[100:])
+    for x in rng.normal(size=(8, 2)):
+        t.update(x, "last")
+    assert t.labels == ["last"]
+    np.testing.assert_allclose(t.counts, [8.0], rtol=1e-12)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
+from icvi.own_arrays import own_arrays
 
 Integers = NDArray[np.int64]
 Mark = tuple[Any, ...]
@@ -161,7 +162,7 @@ class Arenas:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy has arrays of its own.
-        self.__dict__.update(state)
+        self.__dict__.update(own_arrays(state))
         self.before_growing, self._log = None, np.zeros((0, 1))
         self.meta[L.LOGGED] = -1
         self._make_log()

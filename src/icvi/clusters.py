@@ -243,7 +243,9 @@ class Clusters(Arenas):
         return [column, ALL] if ended == L.WORN else []
 
     def sum_again(self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-        """Have a column hold exactly these samples."""
+        """Have a column hold exactly these samples; without any it is left as it is."""
+        if not len(X):
+            return
         self.need_snapshot()
         fresh = Clusters(scatter=self._scatter)
         fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)

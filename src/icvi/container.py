@@ -17,7 +17,9 @@ says what that is. Nothing in a file is ever executed.
 from __future__ import annotations
 
 import json
+import math
 import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -33,6 +35,11 @@ _MAGIC = b"\x89ICVI\r\n\x1a"
 _HEAD = struct.Struct("<8sIIIIQ")
 _ALIGNMENT = 64
 _KINDS = ("<f8", "<i8", "|u1")
+
+#: Levels of JSON that a description may have; a label that is a tuple takes two per tuple.
+DEEPEST = 250
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_OPENING, _CLOSING = list(b"[{"), list(b"]}")
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -52,7 +59,12 @@ def write(
 def read(
     file: str | os.PathLike[str] | IO[bytes],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Facts and arrays of a file, open or not; a file that is not whole is refused."""
+    """Facts and arrays of a file, open or not; a file that is not whole is refused.
+
+    Whatever the bytes are, they give facts and arrays of the dtypes above or a `ValueError` that
+    names the file; no array is larger than the bytes that are there. What the facts say is not
+    checked: see `saved_parts`.
+    """
     path = file if isinstance(file, (str, os.PathLike)) else file.name
     content = np.fromfile(file, dtype=np.uint8)
     size = content.size
@@ -78,18 +90,65 @@ def read(
         or zlib.crc32(data.data) != data_crc
     ):
         raise ValueError(f"{os.fspath(path)} is damaged: its content is not what was written")
-    described = json.loads(description.tobytes())
-    return described["facts"], {
-        entry["name"]: _array(content, entry) for entry in described["arrays"]
-    }
+    try:
+        facts, entries = _parsed(description.tobytes())
+        return facts, _arrays(content, entries, _HEAD.size + description.size)
+    except ValueError as error:
+        raise ValueError(f"{os.fspath(path)} is damaged: {error}") from None
 
 
-def _array(content: NDArray[np.uint8], entry: Mapping[str, Any]) -> NDArray[Any]:
-    dtype, shape = np.dtype(entry["dtype"]), tuple(entry["shape"])
-    count = int(np.prod(shape, dtype=np.int64))
-    start = entry["offset"]
-    flat: NDArray[Any] = content[start : start + count * dtype.itemsize].view(dtype)
-    return flat.reshape(shape)
+def _parsed(description: bytes) -> tuple[dict[str, Any], list[Any]]:
+    """Facts and the entries of arrays."""
+    _check_depth(description)
+    try:
+        described = json.loads(description, parse_constant=_no_constant)
+    except ValueError as error:
+        raise ValueError(f"the description cannot be read ({error})") from None
+    match described:
+        case {"facts": dict() as facts, "arrays": list() as entries}:
+            return facts, entries
+    raise ValueError("the description holds no facts or no list of arrays")
+
+
+def _check_depth(description: bytes) -> None:
+    """Refuse JSON that is nested so deeply that reading it would exhaust the stack."""
+    bare = np.frombuffer(_STRING.sub(b"", description), dtype=np.uint8)
+    steps = np.isin(bare, _OPENING).astype(np.int64) - np.isin(bare, _CLOSING)
+    if steps.cumsum().max(initial=0) > DEEPEST:
+        raise ValueError(f"the description is nested more than {DEEPEST} levels deep")
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"it has the number {name}")
+
+
+def _arrays(content: NDArray[np.uint8], entries: list[Any], start: int) -> dict[str, NDArray[Any]]:
+    """The arrays, which lie one after the other behind ``start``, up to the end of the file."""
+    arrays: dict[str, NDArray[Any]] = {}
+    for number, entry in enumerate(entries):
+        match entry:
+            case {"name": str(name), "dtype": str(kind), "shape": list(shape), "offset": offset}:
+                pass
+            case _:
+                raise ValueError(f"array {number} has no name, dtype, shape or offset")
+        if name in arrays:
+            raise ValueError(f"array {name!r} is there twice")
+        if kind not in _KINDS:
+            raise ValueError(f"array {name!r} has dtype {kind!r}, expected one of {_KINDS}")
+        # Python's integers do not overflow: a product of lengths cannot pretend to be small.
+        if not all(type(n) is int and 0 <= n < 2**62 for n in (offset, *shape)) or len(shape) > 8:
+            raise ValueError(f"array {name!r} has an impossible shape or offset")
+        dtype = np.dtype(kind)
+        end = offset + math.prod(shape) * dtype.itemsize
+        if offset % _ALIGNMENT or not start <= offset <= end <= content.size:
+            raise ValueError(f"array {name!r} does not lie inside the file")
+        # A length beside one of 0 is in no byte of the file.
+        if 0 in shape and max(shape) > content.size:
+            raise ValueError(f"array {name!r} has an impossible shape or offset")
+        arrays[name] = content[offset:end].view(dtype).astype(dtype.newbyteorder("="), copy=False)
+        arrays[name] = arrays[name].reshape(shape)
+        start = end
+    return arrays
 
 
 def _raw(array: NDArray[Any]) -> memoryview:
@@ -130,4 +189,6 @@ def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
 
 def _described(facts: Mapping[str, Any], entries: list[dict[str, Any]]) -> bytes:
     described = {"facts": facts, "arrays": entries}
-    return json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
+    description = json.dumps(described, separators=(",", ":"), allow_nan=False).encode()
+    _check_depth(description)
+    return description

@@ -204,17 +204,21 @@ def _against_others(m: Moments, labels: list[Hashable]) -> dict[str, NDArray[Any
 
 
 def _connections(c: Connectivity, labels: list[Hashable]) -> dict[str, NDArray[Any]]:
-    """Intra(l), and the largest Inter(l, m) with its m; nobody where there is no connection."""
+    """Intra(l), and the largest Inter(l, m) with its m; nobody where there is no connection.
+
+    A cluster whose counts have decayed to nothing, below 1e-150, has no reading.
+    """
     k = len(labels)
     place = {label: number for number, label in enumerate(c.labels)}
-    order = [place[label] for label in labels]
-    inter = c.inter_matrix[np.ix_(order, order)]
+    # One more row and column, for those that are not there.
+    order = [place.get(label, len(place)) for label in labels]
+    inter = np.pad(c.inter_matrix, (0, 1))[np.ix_(order, order)]
     strongest = inter.max(axis=1, initial=0.0)
     partners = inter.argmax(axis=1).tolist() if k else []
     if k == 1:
         strongest[:] = c.inter  # a convention
     return {
-        "intra": c.intra_per_cluster[order],
+        "intra": np.append(c.intra_per_cluster, math.nan)[order],
         "inter": strongest,
         "inter_partner": label_column(
             [labels[m] if inter[l, m] > 0.0 else None for l, m in enumerate(partners)]  # noqa: E741

@@ -176,6 +176,7 @@ class LivingGraph(GraphReadings):
         codes: NDArray[np.int64],
         names: list[Hashable],
         w: NDArray[np.float64],
+        kept: bool = False,
     ) -> NDArray[np.float64]:
         """`_apply_many` of events that are fine, with labels as places in a list of names.
 
@@ -188,7 +189,7 @@ class LivingGraph(GraphReadings):
             if column_of[code] > len(self._labels):
                 self._labels.remember([names[code]])
         out = np.empty(len(events))
-        done, reason = self._graph.apply_many(events, column_of[codes], w, out)
+        done, reason = self._graph.apply_many(events, column_of[codes], w, out, kept)
         self._forget_new_labels()
         if reason:
             (p, q), label = events[done].tolist(), names[int(codes[done])]
@@ -212,8 +213,7 @@ class LivingGraph(GraphReadings):
 
     def _take_back(self, p: int, q: int, weight: float) -> None:
         """`remove` an event that is there, whatever cluster it is in now."""
-        reason = self._graph.take(p, q, self._graph.owner(p), weight)
-        assert not reason, self._refusal(reason, p, q, self._owner(p), -weight)
+        self._graph.take_kept(p, q, weight)
 
     def _take_out(self, label: Hashable) -> None:
         """Take back all events that prototypes of a cluster have won."""

@@ -57,7 +57,9 @@ class Mixtures(Readings):
     ) -> None:
         """A sample leaves that is known to be there; what is worn is summed anew from the rest."""
         p = self.partition
-        for column in p.leave(p._known[winner], x, weight):
+        # Rounding may have taken the prototype's last weight before.
+        own = p._known.get(winner)
+        for column in p.leave(own, x, weight) if own else ():
             p.sum_again(column, *samples(None if column == ALL else winner))
         self.own(owners)
 

@@ -95,15 +95,18 @@ class Signed:
         self.at, self.winners, self.numbers, self.weights = at, winners, numbers, weights
         self._changes = changes
 
-    def apply(self, prototypes: Prototypes) -> dict[Any, Floats]:
-        """Readings of the graphs before the first and after each event."""
+    def apply(self, prototypes: Prototypes, kept: bool = False) -> dict[Any, Floats]:
+        """Readings of the graphs before the first and after each event.
+
+        Whoever has kept the events is not refused where rounding has left less of them.
+        """
         names = [None, *self._changes.names]
         readings = {}
         for form, c in prototypes.connectivities.items():
             after = np.empty(0)
             readings[form] = np.array([c.value])
             if len(self.at):
-                after = c._apply_coded(self.winners, self.numbers, names, self.weights)
+                after = c._apply_coded(self.winners, self.numbers, names, self.weights, kept)
             readings[form] = np.concatenate([readings[form], after])
         return readings
 
@@ -236,7 +239,7 @@ class SlidingEvents(Events):
             numbers[at],
             weights[at],
         )
-        connected = signed.apply(prototypes)
+        connected = signed.apply(prototypes, kept=True)
 
         def take(r: int, x: Floats, winner: int, weight: float) -> None:
             assert prototypes.mixtures is not None

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from icvi.graph_state import compact
 from icvi.kernels import graph_layout as L
+from icvi.own_arrays import own_arrays
 
 _START = 64  # entries of an array before the first growth
 
@@ -63,7 +64,7 @@ class PrototypeGraph:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # A copy has arrays of its own.
-        self.__dict__.update(state)
+        self.__dict__.update(own_arrays(state))
         self._write_addresses()
 
     def copy(self) -> PrototypeGraph:
@@ -181,6 +182,10 @@ class PrototypeGraph:
         [reason] = starmap(take, [(self.meta, p, q, column, w)])  # as in `count`
         return reason  # type: ignore[no-any-return]
 
+    def take_kept(self, p: int, q: int, w: float) -> None:
+        """Take back one event that was kept, as far as rounding has left it."""
+        kernel("take_kept", "take_graph")(self.meta, p, q, w)
+
     def check_take(self, p: int, q: int, column: int, w: float) -> int:
         """Say why one event could not be taken back; change nothing."""
         reason: int = kernel("check_take", "take_graph")(self.meta, p, q, column, w)
@@ -219,8 +224,11 @@ class PrototypeGraph:
         columns: NDArray[np.int64],
         w: NDArray[np.float64],
         out: NDArray[np.float64],
+        kept: bool = False,
     ) -> tuple[int, int]:
         """Count events, take back those with negative weights; the index after each.
+
+        Those that were kept are taken back as far as rounding has left them.
 
         Tells how many there were before one that cannot be, and why not.
         """
@@ -228,7 +236,9 @@ class PrototypeGraph:
         done, reason = 0, L.NO_ROOM
         while reason == L.NO_ROOM:
             self.reserve(*span)
-            done, reason = kernel("apply_graph_many")(self.meta, events, columns, w, done, out)
+            done, reason = kernel("apply_graph_many")(
+                self.meta, events, columns, w, kept, done, out
+            )
         return done, reason
 
     def apply_last(
@@ -242,7 +252,7 @@ class PrototypeGraph:
         winners = events[:, 0]
         self.reserve(int(winners.min()), int(winners.max()), int(columns.max()))
         out, apply = np.empty(len(events)), kernel("apply_graph_many")
-        [(done, reason)] = starmap(apply, [(self.meta, events, columns, w, 0, out)])
+        [(done, reason)] = starmap(apply, [(self.meta, events, columns, w, True, 0, out)])
         if reason:
             raise RuntimeError(f"event {done} of {len(events)} could not be applied: {reason}")
 

@@ -13,6 +13,7 @@ from icvi.clusters import Clusters
 from icvi.indices import Index
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
+from icvi.own_arrays import own_arrays
 from icvi.plan import make_plan, wanted
 
 Floats = NDArray[np.float64]
@@ -88,6 +89,6 @@ class Readings:
         return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(own_arrays(state))
         self.plan = make_plan(self.indices, self._ridges)
         self.hold(self.partition)

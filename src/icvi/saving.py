@@ -18,18 +18,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi import container
+from icvi.clock import Clock
 from icvi.fading import Fading
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
-from icvi.saving_partition import Packed, pack_partition, part_of, unpack_partition, write
+from icvi.kernels import layout as L
+from icvi.partition import Partition
+from icvi.saved_parts import MOST, Part, read
+from icvi.saving_partition import Packed, pack_partition, unpack_partition, write
+from icvi.saving_window import fill_window
 from icvi.windows import Window
-from icvi.written import as_json, from_json
+from icvi.written import as_json
 
 if TYPE_CHECKING:
     from icvi.tracker import Tracker
 
 Path = str | os.PathLike[str]
+
+#: Half-lives that weights are kept as of one moment, and a few more.
+_LONGEST = 61.0
 
 
 def save(tracker: Tracker, path: Path) -> None:
@@ -62,23 +69,38 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
     >>> icvi.load(path)["CH"]
     128.0
     """
-    facts, arrays = container.read(os.fspath(path))
-    if facts["kind"] == "Partition":
-        return unpack_partition(facts, arrays)
-    if facts["kind"] == "Connectivity":
-        from icvi.saving_connectivity import unpack_connectivity
+    part = read(os.fspath(path))
+    match part.text("kind"):
+        case "Tracker":
+            return _as_tracker(part, {index.name: index for index in indices})
+        case "Partition":
+            return _as_partition(part)
+        case "Connectivity":
+            from icvi.saving_connectivity import unpack_connectivity
 
-        return unpack_connectivity(facts, arrays)
-    if facts["kind"] == "Watch":
-        raise ValueError(
-            f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
-            f"checkpoint="
-        )
-    if facts["kind"] != "Tracker":
-        from icvi.saving_art import unpack_art
+            return unpack_connectivity(part)
+        case "Watch":
+            raise ValueError(
+                f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
+                f"checkpoint="
+            )
+        case kind:
+            from icvi.saving_art import ESTIMATORS, unpack_art
 
-        return unpack_art(facts, arrays)
-    return unpack_tracker(facts, arrays, {index.name: index for index in indices}, path)
+            if kind not in ESTIMATORS:
+                raise ValueError(
+                    f"{os.fspath(path)} holds a {kind:.40}, which this version of icvi does not "
+                    f"know; a newer icvi has written it"
+                )
+            return unpack_art(part)
+
+
+def _as_partition(part: Part) -> Partition:
+    clusters = unpack_partition(part)
+    part.require(clusters.factor == 1.0, "factor", "1", clusters.factor)
+    p = Partition(scatter=clusters._scatter)
+    p._clusters = clusters
+    return p
 
 
 # -- trackers ------------------------------------------------------------------------------
@@ -121,45 +143,95 @@ def unpack_tracker(
     facts: Mapping[str, Any],
     arrays: Mapping[str, NDArray[Any]],
     own: Mapping[str, Index],
-    path: Path = "this",
+    path: Path = "the saved state",
 ) -> Tracker:
-    """The tracker that was packed; own indices by their names."""
+    """The tracker that was packed, or a `ValueError` that says what is wrong; own indices by name.
+
+    Parameters
+    ----------
+    facts, arrays : mapping
+        From `pack_tracker`, perhaps by way of a file.
+    own : mapping from str to Index
+        Indices of the user's own.
+    path : str or path-like
+        What to call the file in messages.
+    """
+    return _as_tracker(Part(facts, arrays, os.fspath(path)), own)
+
+
+def _as_tracker(part: Part, own: Mapping[str, Index]) -> Tracker:
     from icvi.tracker import Tracker
 
-    t = Tracker(
-        _indices(facts["indices"], own, path),
-        noise_label=from_json(facts["partition"]["noise_label"]),
-        undefined=facts["undefined"],
-        window=from_json(facts["window"]),
-        half_life=from_json(facts["half_life"]),
-        least_weight=float.fromhex(facts["least_weight"]),
-        quantizer=facts["prototypes"]["quantization"] if "prototypes" in facts else None,
-    )
-    t._adopt(unpack_partition(facts["partition"], part_of(arrays, "partition.")))
-    t._seen, t._values, t._stale = facts["seen"], arrays["values"].tolist(), False
+    quantizer = None
+    if "prototypes" in part.facts:
+        quantizer = part.part("prototypes").named("quantization")
+    options: dict[str, Any] = {
+        "indices": _indices(part, own),
+        "noise_label": part.part("partition").value("noise_label"),
+        "undefined": part.text("undefined"),
+        "window": part.value("window"),
+        "half_life": part.value("half_life"),
+        "least_weight": part.number("least_weight"),
+        "quantizer": quantizer,
+    }
+    with part.making("options"):
+        t = Tracker(**options)
+    _put_partition(part, t)
+    t._seen, t._stale = part.whole("seen"), False
+    t._values = part.floats("values", (len(t.indices),), finite=False).tolist()
     if t._flow is not None:
-        t._flow.clock.now, t._flow.clock.started = facts["clock"]
-    if isinstance(t._flow, Window) and len(arrays["window.X"]):
-        held = part_of(arrays, "window.")
-        names = ("X", "weights", "serials", "ticks")
-        X, weights, serials, ticks = (held[name] for name in names)
-        t._flow.push(X, weights, serials, ticks, held.get("winners"))
-    elif isinstance(t._flow, Fading):
-        t._flow.origin = facts["origin"]
-        t._flow.measure(t._partition)
+        _set_clock(part, t._flow.clock)
     if t._prototypes is not None:
         from icvi.saving_prototypes import unpack_prototypes
 
-        unpack_prototypes(t._prototypes, facts["prototypes"], part_of(arrays, "prototypes."))
+        unpack_prototypes(t._prototypes, part.part("prototypes"), t._partition)
+    if isinstance(t._flow, Window):
+        fill_window(part.part("window", {}), t._flow, t._partition, t._prototypes)
+    elif isinstance(t._flow, Fading):
+        _set_origin(part, t._flow)
+        t._flow.measure(t._partition)
     return t
 
 
-def _indices(written: Any, own: Mapping[str, Index], path: Path) -> list[Index]:
+def _put_partition(part: Part, t: Tracker) -> None:
+    fresh, written = t._partition, part.part("partition")
+    p = unpack_partition(written, int(fresh.meta[L.WANT]))
+    written.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
+    fades = t._fading is not None
+    written.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)
+    t._adopt(p)
+
+
+def _set_clock(part: Part, clock: Clock) -> None:
+    written = part.many("clock")
+    match written:
+        case [int(now), bool(started)] if type(now) is int and -MOST * 2 < now < MOST * 2:
+            clock.now, clock.started = now, started
+        case _:
+            raise part.damage("clock", "expected a moment, and whether it has come")
+
+
+def _set_origin(part: Part, fading: Fading) -> None:
+    """The moment that weights are kept as of."""
+    now, span = fading.clock.now, fading.clock.span
+    origin = part.fact("origin")
+    fine = origin is None or (type(origin) is int and 0 <= now - origin <= _LONGEST * span)
+    part.require(fine, "origin", f"a moment shortly before {now}", origin)
+    part.require(origin is not None or not fading.clock.started, "origin", "a moment")
+    fading.origin = origin
+
+
+def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
+    written = part.many("indices")
+    for entry in written:
+        part.require(isinstance(entry, dict), "indices", "recipes", entry)
     names = [entry["own"] for entry in written if "own" in entry]
+    part.require(all(isinstance(name, str) for name in names), "indices", "names", names)
     missing = [name for name in names if name not in own]
     if missing:
         raise ValueError(
-            f"{os.fspath(path)} tracks {', '.join(missing)}, which icvi does not have; give "
+            f"{part.file} tracks {', '.join(missing)}, which icvi does not have; give "
             f"your own indices: icvi.load(path, indices=[{', '.join(missing)}])"
         )
-    return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in written]
+    with part.making("indices"):
+        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in written]

@@ -7,9 +7,10 @@ a part have its name in front: ``_module.weights``, ``_scaling.bounds``.
 
 from __future__ import annotations
 
+import math
 import os
+import re
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,12 +26,13 @@ from icvi.art.module_a import ModuleA
 from icvi.art.module_b import ModuleB
 from icvi.art.quantizer import Quantizer
 from icvi.art.scaling import Scaling
+from icvi.saved_modules import as_module, as_module_a, as_scaling, module_arrays
+from icvi.saved_parts import MOST, Part
 from icvi.written import as_json, from_json
 
 if TYPE_CHECKING:
     from icvi.art.estimator import ArtEstimator
 
-Arrays = Mapping[str, NDArray[Any]]
 Packed = tuple[Any, dict[str, NDArray[Any]]]
 
 #: The estimators that files know, by name.
@@ -44,6 +46,13 @@ _LEARNT = (
     *("_scaling", "_module", "_prototypes", "_clusters", "_seen", "_targets"),
 )
 _NUMBERS = "biuf"
+#: What bounds are called: those of samples, and of targets.
+_BOUNDS = ("bounds", "bounds_y")
+#: Names of dtypes, as numpy gives them: no lists of fields, and no sizes beyond reason.
+_DTYPE = re.compile(r"[<>|=]?[biufUSOMm]\d{0,9}(\[\w+\])?")
+_DIMENSIONS = 32
+#: Bytes that labels of classes may take when their dtype is wider than they are.
+_WIDEST = 2**24
 
 
 def save_art(estimator: ArtEstimator, path: str | os.PathLike[str]) -> None:
@@ -72,19 +81,20 @@ def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray
     return {"parameters": facts, "learnt": learnt}, packed
 
 
-def unpack_art(facts: Mapping[str, Any], arrays: Arrays) -> ArtEstimator:
+def unpack_art(part: Part) -> ArtEstimator:
     """An estimator as it was packed."""
-    if facts["kind"] not in ESTIMATORS:
-        raise ValueError(
-            f"the file holds a {facts['kind']}, which this version of icvi does not know; a newer "
-            f"icvi has written it"
-        )
-    parameters = {name: _as_parameter(written) for name, written in facts["parameters"].items()}
-    estimator = ESTIMATORS[facts["kind"]](**parameters)
-    for name, written in facts["learnt"].items():
-        front = f"{name}."
-        own = {part.removeprefix(front): a for part, a in arrays.items() if part.startswith(front)}
-        setattr(estimator, name, _unpack(written, own, vars(estimator).get("_scaling")))
+    kind = ESTIMATORS[part.choice("kind", list(ESTIMATORS))]
+    parameters = part.part("parameters")
+    for name in parameters.facts:
+        parameters.require(name in kind._get_param_names(), name, f"a parameter of {kind.__name__}")
+    made = {}
+    for name, written in parameters.facts.items():
+        with parameters.making(name):
+            made[name] = _as_parameter(written)
+    estimator = kind(**made)
+    learnt = part.part("learnt")
+    if learnt.facts:
+        estimator.__dict__.update(_as_learnt(estimator, part, learnt))
     return estimator
 
 
@@ -98,14 +108,14 @@ def _pack(part: Any) -> Packed:
         case Scaling():
             return {"scaling": part.name}, {"bounds": part.bounds}
         case Module():
-            return {"module": None}, _module_arrays(part)
+            return {"module": None}, module_arrays(part)
         case ModuleA():
             labels = [as_json(label) for label in part.labels.known()]
-            return {"module_a": labels}, {**_module_arrays(part.module), "seen": part.seen}
+            return {"module_a": labels}, {**module_arrays(part.module), "seen": part.seen}
         case ModuleB():
             facts = {"flat": part._flat, "scaling": part.scaling.name}
             return {"module_b": facts}, {
-                **_module_arrays(part.module),
+                **module_arrays(part.module),
                 "bounds": part.scaling.bounds,
             }
         case Classes():
@@ -115,50 +125,82 @@ def _pack(part: Any) -> Packed:
     return {"names": [as_json(name) for name in part]}, {}
 
 
-def _unpack(written: Any, arrays: Arrays, scaling: Scaling | None) -> Any:
-    if isinstance(written, int):
-        return written
-    ((kind, facts),) = written.items()
-    match kind:
-        case "scaling":
-            return _scaling(arrays, facts)
-        case "module":
-            return _module(arrays)
-        case "module_a":
-            assert scaling is not None
-            a = ModuleA(scaling)
-            a.labels.remember(from_json(label) for label in facts)
-            a.module, a.seen = _module(arrays), arrays["seen"].copy()
-            return a
-        case "module_b":
-            b = ModuleB.__new__(ModuleB)  # it would learn its bounds from samples
-            b._flat, b.module = facts["flat"], _module(arrays)
-            b.scaling = _scaling(arrays, facts["scaling"])
-            return b
-        case "classes":
-            classes = Classes()
-            classes._closed = facts["closed"]
-            classes._number(_as_labels(facts))
-            return classes
-        case "array":
-            return arrays["values"].copy()
-    assert kind == "names", kind
-    return np.array([from_json(name) for name in facts], dtype=object)
+def _as_learnt(estimator: ArtEstimator, part: Part, learnt: Part) -> dict[str, Any]:
+    """What a fit has added; nothing else can come from a file."""
+    _, scaling = _piece(part, learnt, "_scaling", "scaling")
+    made: dict[str, Any] = {"_scaling": as_scaling(scaling, scaling.choice("scaling", _BOUNDS))}
+    d = made["_scaling"].d
+    also: tuple[str, ...]
+    made["n_features_in_"] = learnt.whole("n_features_in_", d, d)
+    match estimator:
+        case FuzzyART():
+            made["_module"] = as_module(_piece(part, learnt, "_module", "module")[1], d)
+            also = ("n_iter_", "labels_")
+        case FuzzySMART():
+            made |= _as_hierarchy(part, learnt, d)
+            also = ("labels_", "winners_")
+        case Quantizer():
+            _, piece = _piece(part, learnt, "_module", "module_a")
+            made["_module"] = as_module_a(piece, piece.labels("module_a"), made["_scaling"])
+            also = ("winners_",)
+        case _:
+            made["_targets"] = _as_targets(part, learnt)
+            targets = range(len(made["_targets"].answers))
+            made["_module"] = as_module(_piece(part, learnt, "_module", "module")[1], d, targets)
+            also = ("n_iter_",)
+    for name in learnt.facts.keys() - made.keys():
+        learnt.require(name in (*also, "feature_names_in_"), name, "something that is learnt")
+        made[name] = _as_extra(part, learnt, name, d)
+    return made
 
 
-def _module_arrays(module: Module) -> dict[str, NDArray[Any]]:
-    return {"weights": module.W, "counters": module.counters}
+def _piece(part: Part, learnt: Part, name: str, *kinds: str) -> tuple[str, Part]:
+    """The kind of something that was learnt, and its facts and arrays."""
+    piece = part.part(name, learnt.fact(name))
+    kind = next(iter(piece.facts), "")
+    piece.require(len(piece.facts) == 1 and kind in kinds, "", f"one of {', '.join(kinds)}", kind)
+    return kind, piece
 
 
-def _module(arrays: Arrays) -> Module:
-    module = Module(0)
-    module.W, module.counters = arrays["weights"].copy(), arrays["counters"].copy()
-    return module
+def _as_hierarchy(part: Part, learnt: Part, d: int) -> dict[str, Any]:
+    """Modules B and A of fuzzy SMART, and how many samples each cluster has seen."""
+    clusters = as_module(_piece(part, learnt, "_clusters", "module")[1], d)
+    owners = range(clusters.k)
+    prototypes = as_module(_piece(part, learnt, "_prototypes", "module")[1], d, owners)
+    _, piece = _piece(part, learnt, "_seen", "array")
+    seen = piece.integers("values", (None,), 0, MOST)
+    piece.require(seen.size >= clusters.k, "values", f"at least {clusters.k}", seen.size)
+    return {"_clusters": clusters, "_prototypes": prototypes, "_seen": seen.copy()}
 
 
-def _scaling(arrays: Arrays, name: str) -> Scaling:
-    low, high = arrays["bounds"].copy()
-    return Scaling(low, high, name)
+def _as_targets(part: Part, learnt: Part) -> Classes | ModuleB:
+    kind, piece = _piece(part, learnt, "_targets", "classes", "module_b")
+    facts = Part(piece.fact(kind), piece.arrays, part.file, f"_targets.{kind}.")
+    if kind == "classes":
+        classes = Classes()
+        classes._closed = facts.flag("closed")
+        classes._number(_as_labels(facts))
+        return classes
+    b = ModuleB.__new__(ModuleB)  # it would learn its bounds from samples
+    b.scaling = as_scaling(facts, facts.choice("scaling", _BOUNDS))
+    b._flat, b.module = facts.flag("flat"), as_module(facts, b.scaling.d)
+    facts.require(not b._flat or b.scaling.d == 1, "bounds", "those of numbers")
+    return b
+
+
+def _as_extra(part: Part, learnt: Part, name: str, d: int) -> Any:
+    """What is there for the user to look at."""
+    if name == "n_iter_":
+        return learnt.whole(name, 1)
+    if name == "feature_names_in_":
+        _, piece = _piece(part, learnt, name, "names")
+        names = piece.labels("names")
+        fine = len(names) == d and all(isinstance(name, str) for name in names)
+        piece.require(fine, "names", f"{d} names", names)
+        return np.array(names, dtype=object)
+    _, piece = _piece(part, learnt, name, "array")
+    shape = (None,) if name == "labels_" else (None, 2)
+    return piece.integers("values", shape, -1, MOST).copy()
 
 
 def _labels(labels: NDArray[Any]) -> dict[str, Any]:
@@ -166,8 +208,18 @@ def _labels(labels: NDArray[Any]) -> dict[str, Any]:
     return {"dtype": labels.dtype.str, "labels": [as_json(label) for label in labels.tolist()]}
 
 
-def _as_labels(facts: Mapping[str, Any]) -> NDArray[Any]:
-    return np.array([from_json(label) for label in facts["labels"]], dtype=facts["dtype"])
+def _as_labels(facts: Part) -> NDArray[Any]:
+    labels, written = facts.labels(), facts.text("dtype")
+    with facts.making("labels"):
+        dtype = _as_dtype(written, "biufUSOMm")
+        # Texts are as wide as the widest was that ever came, but not as wide as a file likes.
+        widest = max((len(label) for label in labels if isinstance(label, (str, bytes))), default=0)
+        if dtype.itemsize * len(labels) > max(_WIDEST, 4 * widest * len(labels)):
+            raise ValueError(f"expected a dtype for labels of length {widest}, got {written}")
+        made = np.array(labels, dtype=dtype)
+        if made.ndim != 1 or len(np.unique(made)) != len(labels):
+            raise ValueError(f"expected different labels of dtype {written}")
+    return made
 
 
 # -- parameters ----------------------------------------------------------------------------
@@ -189,12 +241,31 @@ def _parameter(value: Any) -> Any:
 
 def _as_parameter(written: Any) -> Any:
     match written:
-        case {"list": items}:
+        case {"list": list(items)}:
             return [_as_parameter(item) for item in items]
-        case {"tuple": items}:
+        case {"tuple": list(items)}:
             return tuple(_as_parameter(item) for item in items)
         case {"number": facts} | {"array": facts}:
-            numbers = [from_json(number) for number in facts["numbers"]]
-            array = np.array(numbers, dtype=facts["dtype"]).reshape(facts["shape"])
+            array = _as_numbers(facts)
             return array[()] if "number" in written else array
     return from_json(written)
+
+
+def _as_numbers(facts: Any) -> NDArray[Any]:
+    match facts:
+        case {"dtype": str(dtype), "shape": list(shape), "numbers": list(written)}:
+            numbers = [from_json(number) for number in written]
+            whole = all(type(n) is int and n >= 0 for n in shape)
+            if whole and math.prod(shape) == len(numbers) and len(shape) <= _DIMENSIONS:
+                return np.array(numbers, dtype=_as_dtype(dtype, _NUMBERS)).reshape(shape)
+    raise ValueError("expected numbers with a dtype and a shape that fits")
+
+
+def _as_dtype(written: str, kinds: str) -> np.dtype[Any]:
+    """A plain dtype of one of these kinds, with a name as numpy gives it."""
+    if not _DTYPE.fullmatch(written):
+        raise ValueError(f"expected the name of a dtype, got {written!r:.40}")
+    dtype = np.dtype(written)
+    if dtype.kind not in kinds:
+        raise ValueError(f"expected a dtype of kind {', '.join(kinds)}, got {written}")
+    return dtype

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from numpy.typing import NDArray
+from typing import get_args
 
 from icvi.connectivity import Connectivity
+from icvi.conventions import Border, Convention
+from icvi.saved_parts import Part
 from icvi.saving_partition import Packed
-from icvi.written import as_json, from_json
-
-Arrays = Mapping[str, NDArray[Any]]
+from icvi.written import as_json
 
 
 def pack_connectivity(c: Connectivity) -> Packed:
@@ -21,7 +18,10 @@ def pack_connectivity(c: Connectivity) -> Packed:
     return {"convention": c.convention, "border": c.border, "labels": labels}, arrays
 
 
-def unpack_connectivity(facts: Mapping[str, Any], arrays: Arrays) -> Connectivity:
+def unpack_connectivity(part: Part) -> Connectivity:
     """A connectivity as it was packed."""
-    labels = [from_json(label) for label in facts["labels"]]
-    return Connectivity.from_arrays(arrays, labels, facts["convention"], facts["border"])
+    convention = part.choice("convention", get_args(Convention))
+    border = part.choice("border", get_args(Border))
+    labels = part.labels()
+    with part.making(""):  # it checks every array, and says which is wrong
+        return Connectivity.from_arrays(part.arrays, labels, convention, border)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,10 +14,23 @@ from numpy.typing import NDArray
 
 from icvi import container
 from icvi.clusters import Clusters
+from icvi.inputs import LARGEST
 from icvi.kernels import layout as L
-from icvi.written import as_json, from_json
+from icvi.saved_parts import HEAVIEST, Part
+from icvi.written import as_json
 
 Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+
+#: Bytes that a state may take whatever the size of its file.
+_LARGE = 2**26
+#: How well weights that must be equal are so.
+_SAME = 1e-9
+#: Of the two doubles of a number the second is at most this share of the first.
+_REST, _TINY = 2.0**-40, 1e-290
+#: Centroids lie among samples.
+_FARTHEST = LARGEST * (1.0 + 1e-9)
+#: Only with more weight than that can a sum of squares exceed the largest double.
+_OVERFLOWING = 1e25
 
 
 def write(path: str | os.PathLike[str], kind: str, packed: Packed, *, without: int = 0) -> None:
@@ -54,34 +69,123 @@ def pack_partition(p: Clusters) -> Packed:
     return facts, arrays
 
 
-def unpack_partition(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Clusters:
-    """A partition as it was packed."""
-    p = Clusters(scatter=facts["scatter"], noise_label=from_json(facts["noise_label"]))
-    p._noise, d = float.fromhex(facts["noise"]), facts["features"]
-    p._labels.remember(from_json(label) for label in facts["labels"])
-    p._labels.serials[:] = facts["serials"]
-    p._labels._next = facts["next_serial"]
-    if d:
-        p.reserve(facts["columns"] - 1, d)
-        k = len(facts["labels"])
-        used = slice(0, k + 1)
-        p.A[: L.V, used] = arrays["columns"]
-        p.Q[used, : L.Q_COUNTED, :d] = arrays["sums"]
-        p.Q[used, L.Q_COUNTED : L.Q_S, :d] = arrays["counted"]
-        p.Q[-1:, : L.Q_COUNTED, :d] = arrays["counted_all"]
-        means = p.Q[used, L.Q_MEAN : L.Q_COUNTED, :d]
-        p.A[L.V : L.V + 2 * d, used] = means.transpose(1, 2, 0).reshape(2 * d, k + 1)
-        if p._scatter:
-            _fill(p.Q[used], d, arrays["scatter"])
-            p.A[L.V + 2 * d :, used] = arrays["scatter"][:, 0].T
-        else:
-            p.Q[used, L.Q_S :, :d] = arrays["scatter"]
-        p.C[L.OWNER, used] = arrays["owners"]
-        p.meta[L.K], p.meta[L.LAST] = k, facts["last"]
-        p.touch_all()
-    p.factor = float.fromhex(facts["factor"])
+def unpack_partition(part: Part, want: int = 0) -> Clusters:
+    """A partition as it was packed; its readings will want these caches."""
+    scatter, noise_label = part.flag("scatter"), part.value("noise_label")
+    with part.making("noise_label"):
+        p = Clusters(scatter=scatter, noise_label=noise_label)
+    p._noise, d = part.number("noise", 0.0, HEAVIEST), part.whole("features")
+    labels = part.labels()
+    part.require(noise_label is None or noise_label not in labels, "labels", "no noise label")
+    k = len(labels)
+    p._labels.remember(labels)
+    p._labels.serials[:] = part.wholes("serials", k, least=1)
+    p._labels._next = part.whole("next_serial", least=1)
+    rising = [*p._labels.serials, p._labels._next]
+    part.require(all(a < b for a, b in pairwise(rising)), "serials", "rising numbers", rising)
+    p.factor = part.number("factor", math.ulp(0.0), 1.0)
     p._shown = p.factor == 1.0
+    if d:
+        _put_columns(part, p, k, d, want)
+        p.meta[L.K], p.meta[L.LAST] = k, part.whole("last", 0, k)
+        p.touch_all()
+    else:
+        part.require(k == 0, "features", f"features of {k} clusters", d)
     return p
+
+
+def _room(part: Part, k: int, d: int, want: int) -> int:
+    """Columns to make: as many as there were, because sums over pairs depend on it.
+
+    A state that once had very many more clusters than it has now would take far more memory than
+    its file: it gets room for those that are there.
+    """
+    least, columns, scatter = L.columns_for(k), part.whole("columns"), part.flag("scatter")
+    size = least
+    while size < columns:
+        size = 2 * size + 16
+    part.require(size == columns, "columns", f"room for {k} clusters", columns)
+    rows = L.state_rows(d, scatter) + L.CACHE_ROWS + L.sum_rows(d, scatter) * L.width_for(d)
+    rows += L.gaussian_rows(d, columns, want)
+    held = sum(array.nbytes for array in part.arrays.values())
+    return columns if 8 * columns * rows <= max(_LARGE, 16 * held) else least
+
+
+def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
+    """Weights, centroids and scatter of everything and of k clusters."""
+    used = slice(0, k + 1)
+    columns = part.floats("columns", (L.V, k + 1), finite=False)
+    sums = part.floats("sums", (k + 1, L.Q_COUNTED, d))
+    counted = part.floats("counted", (k + 1, L.Q_S - L.Q_COUNTED, d))
+    counted_all = part.floats("counted_all", (1, L.Q_COUNTED, d))
+    width = L.triangle(d) if p._scatter else d
+    scatter = part.floats("scatter", (k + 1, 2, width), finite=False)
+    owners = part.floats("owners", (k + 1,), 0.0, k)
+    _check_columns(part, columns, p.factor)
+    for name, means in (("sums", sums[:, L.Q_MEAN]), ("counted", counted)):
+        part.require((np.abs(means) <= _FARTHEST).all(), name, "centroids of samples")
+    for name, array in (("sums", sums), ("counted", counted)):
+        _check_rests(part, name, array[:, ::2], array[:, 1::2])
+    _check_scatter(part, scatter, columns, diagonal(d) if p._scatter else np.arange(d))
+    part.require((owners == np.floor(owners)).all(), "owners", "whole numbers")
+
+    # Not before: what is said about sizes is true of the bytes that are there.
+    p.reserve(_room(part, k, d, want) - 1, d)
+    p.A[: L.V, used] = columns
+    p.Q[used, : L.Q_COUNTED, :d] = sums
+    p.Q[used, L.Q_COUNTED : L.Q_S, :d] = counted
+    p.Q[-1:, : L.Q_COUNTED, :d] = counted_all
+    means = p.Q[used, L.Q_MEAN : L.Q_COUNTED, :d]
+    p.A[L.V : L.V + 2 * d, used] = means.transpose(1, 2, 0).reshape(2 * d, k + 1)
+    if p._scatter:
+        _fill(p.Q[used], d, scatter)
+        p.A[L.V + 2 * d :, used] = scatter[:, 0].T
+    else:
+        p.Q[used, L.Q_S :, :d] = scatter
+    p.C[L.OWNER, used] = owners
+
+
+def _check_columns(part: Part, columns: NDArray[np.float64], factor: float) -> None:
+    """Weights are above 0: those of clusters, and that of everything unless there are none."""
+    n, held, rest, count = columns[[L.N, L.HELD, L.HELD + 1, L.COUNT]]
+    finite = np.isfinite(n).all() and np.isfinite(count).all()
+    part.require(finite, "columns", "finite weights and numbers of samples")
+    if held.size == 1:
+        part.require(held[0] == 0.0 and n[0] == 0.0, "columns", "no weight without clusters")
+    else:
+        fine = (held > 0.0) & (n > 0.0) & (held <= HEAVIEST) & (n <= HEAVIEST)
+        part.require(fine.all(), "columns", "weights above 0")
+    if factor == 1.0:
+        kept = np.isclose(n, held, _SAME, 0.0).all()
+        part.require(kept, "columns", "weights as they are kept")
+    _check_rests(part, "columns", held, rest)
+
+
+def _check_scatter(
+    part: Part,
+    scatter: NDArray[np.float64],
+    columns: NDArray[np.float64],
+    diagonal: NDArray[np.int64],
+) -> None:
+    """No spread is negative; none is infinite, unless weights are so large that it may be."""
+    light = columns[L.HELD] < _OVERFLOWING
+    spread = columns[[L.CP, L.PEAK]]
+    part.require(np.isfinite(spread[:, light]).all(), "columns", "finite spreads")
+    part.require(not (spread < 0.0).any(), "columns", "spreads from 0 on")
+    part.require(np.isfinite(scatter[light]).all(), "scatter", "finite numbers")
+    part.require(not (scatter[:, 0, diagonal] < 0.0).any(), "scatter", "variances from 0 on")
+    _check_rests(part, "scatter", scatter[light, 0], scatter[light, 1])
+
+
+def _check_rests(part: Part, name: str, high: NDArray[Any], low: NDArray[Any]) -> None:
+    """Of the two doubles of a number the second is what the first one has no room for."""
+    part.require((np.abs(low) <= _REST * np.abs(high) + _TINY).all(), name, "rests to be rounding")
+
+
+def diagonal(d: int) -> NDArray[np.int64]:
+    """Where the diagonal is in a lower triangle that is written row by row."""
+    rows = np.arange(1, d + 1)
+    return rows * (rows + 1) // 2 - 1
 
 
 def _triangles(Q: NDArray[np.float64], d: int) -> NDArray[np.float64]:

@@ -8,18 +8,23 @@ and ``mixtures``, a partition into prototypes, or null. A graph's arrays are tho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.module_a import ModuleA
-from icvi.art.scaling import Scaling
+from icvi.clusters import Clusters
+from icvi.connectivity import Connectivity
+from icvi.kernels import graph_layout as G
+from icvi.kernels import layout as L
+from icvi.labels import Labels
 from icvi.prototypes import Prototypes
-from icvi.saving_connectivity import Arrays, pack_connectivity, unpack_connectivity
-from icvi.saving_partition import Packed, pack_partition, part_of, unpack_partition
-from icvi.written import as_json, from_json
+from icvi.saved_modules import as_module_a, as_scaling, module_arrays
+from icvi.saved_parts import Part
+from icvi.saving_connectivity import pack_connectivity, unpack_connectivity
+from icvi.saving_partition import Packed, pack_partition, unpack_partition
+from icvi.written import as_json
 
 
 def pack_prototypes(prototypes: Prototypes) -> Packed:
@@ -40,31 +45,83 @@ def pack_prototypes(prototypes: Prototypes) -> Packed:
     return facts, packed
 
 
-def unpack_prototypes(prototypes: Prototypes, facts: Mapping[str, Any], arrays: Arrays) -> None:
-    """Have a new tracker's prototypes be those that were packed."""
-    for number, graph in enumerate(facts["graphs"]):
-        c = unpack_connectivity(graph, part_of(arrays, f"graph{number}."))
-        prototypes.connectivities[c.convention, c.border] = c
-    if facts["module"] is not None:
-        prototypes.module = _unpack_module(facts["module"], part_of(arrays, "module."))
+def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) -> None:
+    """Have a new tracker's prototypes, those of these clusters, be the ones that were packed."""
+    graphs = part.many("graphs")
+    forms = list(prototypes.connectivities)
+    part.require(len(graphs) == len(forms), "graphs", f"{len(forms)} of them", len(graphs))
+    for number, (form, facts) in enumerate(zip(forms, graphs, strict=True)):
+        graph = part.part(f"graph{number}", facts)
+        c = unpack_connectivity(graph)
+        graph.require((c.convention, c.border) == form, "convention", f"the form {form}")
+        c._declare_winners()
+        prototypes.connectivities[form] = c
+        _check_same(graph, prototypes.connectivity, c)
+        missing = set(clusters.labels) - set(c._known_labels())
+        graph.require(not missing, "labels", "those of all clusters", c._known_labels())
+    if part.fact("module") is not None:
+        module = part.part("module")
+        scaling = as_scaling(module)
+        d = clusters.n_features
+        module.require(d in (None, scaling.d), "bounds", f"bounds of {d} features", scaling.d)
+        prototypes.module = as_module_a(module, module.labels(), scaling)
+        _check_owners(module, prototypes.module, prototypes.connectivity)
     if prototypes.mixtures is not None:
-        mixtures = unpack_partition(facts["mixtures"], part_of(arrays, "mixtures."))
-        prototypes.mixtures.hold(mixtures)
+        mixtures = part.part("mixtures")
+        own = prototypes.mixtures
+        p = unpack_partition(mixtures, int(own.partition.meta[L.WANT]))
+        _check_mixtures(mixtures, p, own.partition, prototypes.owners)
+        own.hold(p)
+
+
+def _check_same(part: Part, first: Connectivity, c: Connectivity) -> None:
+    """All graphs have counted the same events."""
+    ours, theirs = (_counted(graph) for graph in (first, c))
+    part.require(ours[0] == theirs[0], "owner", "the prototypes of the first graph")
+    same = all(
+        a.shape == b.shape and np.allclose(a, b, rtol=1e-9, atol=0.0)
+        for a, b in zip(ours[1:], theirs[1:], strict=True)
+    )
+    part.require(same, "cadj", "the events of the first graph")
+
+
+def _counted(c: Connectivity) -> tuple[Any, ...]:
+    """Prototypes with their clusters, and the weights of their events, however numbered."""
+    graph, known = c._graph, [None, *c._labels.known()]
+    records = graph.arrays[G.PROTOTYPES]
+    rows = np.flatnonzero((records["owner"] != 0) | (records["declared"] != 0))
+    kept = records[rows]
+    clusters = [[known[i] for i in kept[field].tolist()] for field in ("owner", "declared")]
+    numbers = [(rows + graph.meta[G.BASE]).tolist(), kept["second"].tolist()]
+    return [*clusters, *numbers], kept["pending"], *graph.edges()
+
+
+def _check_owners(part: Part, a: ModuleA, c: Connectivity) -> None:
+    """Prototypes belong to the clusters that have counted their events."""
+    known = [None, *c._labels.known()]
+    owners: Any = c._graph.prototypes("declared")
+    mine = a.owners
+    part.require(len(owners) <= len(mine), "counters", f"{len(owners)} prototypes", len(mine))
+    for p, owner in enumerate(owners.tolist()):
+        part.require(owner == 0 or known[owner] == mine[p], "weights", "owners as in the graphs")
+
+
+def _check_mixtures(part: Part, p: Clusters, fresh: Clusters, owners: NDArray[Any]) -> None:
+    """Columns are prototypes that have won, each owned by the cluster that the graphs say."""
+    part.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
+    part.require(p._labels.noise_label is None, "noise_label", "none")
+    part.require(p.factor == 1.0, "factor", "1")
+    labels = p.labels
+    known = all(type(n) is int and 0 <= n < len(owners) and owners[n] > 0 for n in labels)
+    part.require(known, "labels", "prototypes that have won", labels)
+    if labels:
+        clusters = owners[np.array(labels, dtype=np.int64)]
+        columns, _ = Labels().encode(clusters)
+        part.require(
+            np.array_equal(p.C[L.OWNER, 1 : len(labels) + 1], columns), "owners", "those of graphs"
+        )
 
 
 def _pack_module(a: ModuleA) -> Packed:
     facts = {"labels": [as_json(label) for label in a.labels.known()]}
-    return facts, {
-        "weights": a.module.W,
-        "counters": a.module.counters,
-        "seen": a.seen,
-        "bounds": a.scaling.bounds,
-    }
-
-
-def _unpack_module(facts: Mapping[str, Any], arrays: Arrays) -> ModuleA:
-    a = ModuleA(Scaling(*arrays["bounds"].copy()))
-    a.labels.remember(from_json(label) for label in facts["labels"])
-    a.module.W, a.module.counters = arrays["weights"].copy(), arrays["counters"].copy()
-    a.seen = np.array(arrays["seen"])
-    return a
+    return facts, {**module_arrays(a.module), "seen": a.seen, "bounds": a.scaling.bounds}

@@ -59,8 +59,10 @@ class Slide(Changes):
         return np.searchsorted(times, ticks - int(clock.span), side="right").astype(np.int64)
 
     def _numbers(self, serials: Integers) -> Integers:
-        """Numbers of the clusters that samples of the window are in."""
-        return np.where(serials > 0, np.searchsorted(self._known, serials) + 1, 0)
+        """Numbers of the clusters that samples of the window are in; 0 where that is gone."""
+        known = np.append(self._known, 0)
+        at = np.searchsorted(self._known, serials)
+        return np.where((serials > 0) & (known[at] == serials), at + 1, 0)
 
     @property
     def _labels(self) -> Any:

@@ -21,6 +21,8 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
+from icvi.own_arrays import own_arrays
+
 P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S", bound="Transactional")
@@ -61,7 +63,7 @@ class Transactional:
         return dict(vars(self))
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
+        self.__dict__.update(own_arrays(state))
 
     def __copy__(self) -> Self:
         # Kernels keep addresses of arrays, so two objects must not share any.

@@ -11,6 +11,7 @@ import numpy as np
 from icvi.chunk import Chunk, Floats, Integers
 from icvi.clock import Clock
 from icvi.inputs import as_sample
+from icvi.own_arrays import own_arrays
 from icvi.sliding import Slide
 from icvi.wording import short
 
@@ -55,6 +56,9 @@ class Window:
 
     def __len__(self) -> int:
         return self._stop - self._start
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
 
     def slide(self, chunk: Chunk, time: Any) -> Slide:
         """The changes that new samples bring: old ones leave before each of them enters."""
@@ -106,9 +110,12 @@ class Window:
                 if self.events:
                     winner, runner_up = self._winners[at].tolist()
                     self.gone.append(Gone(self._X[at].copy(), weight, (winner, runner_up)))
-                worn = p.leave(bisect_left(p._labels.serials, serial) + 1, self._X[at], weight)
-                for column in worn:
-                    self._refill(p, column)
+                serials = p._labels.serials
+                column = bisect_left(serials, serial) + 1
+                if column > len(serials) or serials[column - 1] != serial:
+                    continue  # rounding has taken the cluster's last weight before
+                for worn in p.leave(column, self._X[at], weight):
+                    self._refill(p, worn)
 
     def _refill(self, p: Clusters, column: int) -> None:
         """Sum a column again from the samples that are there."""

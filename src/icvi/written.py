@@ -42,25 +42,34 @@ def as_json(value: Hashable) -> Any:
 
 
 def from_json(written: Any) -> Any:
-    """What `as_json` was given."""
-    if not isinstance(written, dict):
+    """What `as_json` was given; a `ValueError` where it has not written this."""
+    if not isinstance(written, (dict, list)):
         return written
-    ((kind, value),) = written.items()
-    match kind:
-        case "bool":
+    try:
+        match written:
+            case dict() if len(written) == 1:
+                return _made(*next(iter(written.items())))
+        raise ValueError("expected a kind and a value")
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{written!r:.80} is no label or time span ({error})") from None
+
+
+def _made(kind: str, value: Any) -> Any:
+    match kind, value:
+        case "bool", 0 | 1 if type(value) is int:
             return bool(value)
-        case "float":
+        case "float", str():
             return float.fromhex(value)
-        case "bytes":
-            return base64.b64decode(value)
-        case "tuple":
+        case "bytes", str():
+            return base64.b64decode(value, validate=True)
+        case "tuple", list():
             return tuple(from_json(item) for item in value)
-        case "datetime":
+        case "datetime", str():
             return datetime.fromisoformat(value)
-        case "date":
+        case "date", str():
             return date.fromisoformat(value)
-        case "timedelta":
+        case "timedelta", [int(), int(), int()]:
             return timedelta(*value)
-        case "ns":
+        case "ns", int() if type(value) is int:
             return np.timedelta64(value, "ns")
-    raise ValueError(f"unknown kind of label: {kind}")
+    raise ValueError(f"unknown kind {kind!r:.40}")

@@ -18,6 +18,7 @@ from icvi.art.scikit import (
 from icvi.art.targets import check_given, check_length
 from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.labels import plain
+from icvi.own_arrays import own_arrays
 from icvi.wording import short
 
 _INTEGER = np.dtype(np.int64)
@@ -33,6 +34,9 @@ class Classes:
     def __init__(self, classes: Any = None) -> None:
         self._closed = classes is not None
         self._number(_distinct(classes) if self._closed else np.empty(0, dtype=np.int64))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
 
     @property
     def answers(self) -> NDArray[Any]:

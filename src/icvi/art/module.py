@@ -12,6 +12,7 @@ from icvi.art.scaling import Scaling
 from icvi.kernels.fuzzy_art import rank_categories
 from icvi.kernels.minima import LANES
 from icvi.kernels.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
+from icvi.own_arrays import own_arrays
 
 #: The arena of a module with copies of its used blocks and counters, or with None and a note.
 Saved = tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[Any]]
@@ -41,6 +42,9 @@ class Module:
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
 
     @property
     def k(self) -> int:

@@ -12,6 +12,7 @@ from icvi.art.module import Module, run
 from icvi.art.scaling import Scaling
 from icvi.kernels.quantizer import learn_prototypes
 from icvi.labels import Labels, plain
+from icvi.own_arrays import own_arrays
 from icvi.wording import short
 
 _ROOM = 8
@@ -25,6 +26,9 @@ class ModuleA:
         self.module = Module(scaling.d)
         self.labels = Labels()
         self.seen = np.zeros(_ROOM, dtype=np.int64)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
 
     def learn(
         self, X: NDArray[np.float64], labels: NDArray[Any], rho: float, alpha: float, beta: float

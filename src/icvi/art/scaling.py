@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST, as_floats, as_samples
 from icvi.kernels.usable import first_outside
+from icvi.own_arrays import own_arrays
 from icvi.wording import short
 
 OutOfBounds = Literal["clip", "error"]
@@ -28,6 +29,9 @@ class Scaling:
         self.shape = low.shape  # of a sample
         finite = np.stack([np.full(low.size, -LARGEST), np.full(low.size, LARGEST)])
         self._limits = {"clip": finite, "error": self.bounds}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
 
     @classmethod
     def of(

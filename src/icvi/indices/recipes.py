@@ -19,13 +19,23 @@ def recipe_of(index: Index) -> dict[str, Any]:
 
 
 def from_recipe(recipe: Mapping[str, Any]) -> Index:
-    """The index that a recipe makes."""
+    """The index that a recipe makes; a `ValueError` or `TypeError` where it makes none."""
     from icvi import indices
 
-    family, options = recipe["family"], dict(recipe["options"])
+    match recipe:
+        case {"family": str(family), "options": dict(options), "name": str(name)}:
+            pass
+        case _:
+            raise ValueError("expected a family, options and a name for every index")
     factories: dict[str, Callable[..., Index]] = {
         factory.__name__: factory
         for factory in (indices.I, indices.NI, indices.rCIP, indices.rH, indices.Conn)
     }
-    made = factories[family](**options) if family in factories else indices.select(family)[0]
-    return made if made.name == recipe["name"] else replace(made, name=recipe["name"])
+    if family in factories:
+        for option, value in options.items():
+            if not isinstance(value, (bool, int, float, str)):
+                raise ValueError(f"expected {option} of {family} as a number or a text")
+        made = factories[family](**options)
+    else:
+        made = indices.select(family)[0]
+    return made if made.name == name else replace(made, name=name)

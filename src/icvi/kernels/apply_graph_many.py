@@ -16,14 +16,20 @@ from icvi.kernels.events import (
     has_room,
     refusal,
 )
-from icvi.kernels.taking import has_decayed, refusal_to_take, take_event
+from icvi.kernels.taking import has_decayed, refusal_to_take, take_event, take_what_is_there
 from icvi.kernels.update_graph_many import RESULTS, WINNERS
 
 
 @kernel
-def apply_event(meta, p, q, c, w):
-    """Count the event, take it back if w is negative (-0 is only checked), or say why not."""
-    if math.copysign(1.0, w) < 0.0:
+def apply_event(meta, p, q, c, w, kept):
+    """Count the event, take it back if w is negative (-0 is only checked), or say why not.
+
+    Events that were kept are taken back as far as they are there.
+    """
+    reason = L.FINE
+    if kept and w < 0.0:
+        take_what_is_there(meta, p, q, -w)
+    elif math.copysign(1.0, w) < 0.0:
         reason = refusal_to_take(meta, p, q, c, -w)
         if reason == L.FINE and w != 0.0:
             take_event(meta, p, q, c, -w)
@@ -36,8 +42,12 @@ def apply_event(meta, p, q, c, w):
     return reason
 
 
-@compiled(types.UniTuple(types.int64, 2)(INTEGERS, WINNERS, INTEGERS, SAMPLE, types.int64, RESULTS))
-def apply_graph_many(meta, winners, columns, weights, start, out):
+@compiled(
+    types.UniTuple(types.int64, 2)(
+        *(INTEGERS, WINNERS, INTEGERS, SAMPLE, types.boolean, types.int64, RESULTS)
+    )
+)
+def apply_graph_many(meta, winners, columns, weights, kept, start, out):
     """Count events from ``start`` on, and take back those with a negative weight.
 
     Where it stopped, and why: there is no room, or an event that cannot be.
@@ -45,7 +55,7 @@ def apply_graph_many(meta, winners, columns, weights, start, out):
     for r in range(start, winners.shape[0]):
         if not has_room(meta) or not has_record(meta, winners[r, 0]):
             return r, L.NO_ROOM
-        reason = apply_event(meta, winners[r, 0], winners[r, 1], columns[r], weights[r])
+        reason = apply_event(meta, winners[r, 0], winners[r, 1], columns[r], weights[r], kept)
         if reason != L.FINE:
             return r, reason
         out[r] = conn_index(meta)[0]

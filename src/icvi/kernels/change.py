@@ -27,7 +27,8 @@ def whether_in(A, Q, J, X, r, w, d, scatter, sure):
     n = A[L.HELD, J]
     rest = (n - w) + A[L.HELD + 1, J]
     if sure:
-        return L.DONE if rest > 0.0 else L.VANISHED
+        # Not from the weight that is left: decay rounds those of samples and of clusters apart.
+        return L.DONE if A[L.COUNT, J] > 1.0 else L.VANISHED
     if rest < -_SAME * w:
         return L.TOO_MUCH
     alone = rest <= _SAME * w
@@ -52,7 +53,7 @@ def worn(A, J, d):
     what left was far beyond the sample's size.
     """
     peak = A[L.PEAK, J]
-    if A[L.COUNT, J] == 1.0 and A[L.CP, J] > 0.0:
+    if not A[L.HELD, J] > 0.0 or (A[L.COUNT, J] == 1.0 and A[L.CP, J] > 0.0):
         return True
     if A[L.CP, J] >= _WORN * peak:
         return False

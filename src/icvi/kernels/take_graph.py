@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from numba import types
+
 from icvi.kernels import graph_layout as L
-from icvi.kernels.compiling import compiled
+from icvi.kernels.compiling import INTEGERS, compiled
 from icvi.kernels.events import has_record
-from icvi.kernels.taking import has_decayed, refusal_to_take, take_event
+from icvi.kernels.taking import has_decayed, refusal_to_take, take_event, take_what_is_there
 from icvi.kernels.update_graph import EVENT
 
 
@@ -18,6 +20,13 @@ def take_graph(meta, p, q, c, w):
     if reason == L.FINE and w != 0.0:
         take_event(meta, p, q, c, w)
     return L.FINE if has_decayed(meta, w) else reason
+
+
+@compiled(types.void(INTEGERS, types.int64, types.int64, types.float64))
+def take_kept(meta, p, q, w):
+    """Take back an event that was kept, as much of it as there is."""
+    if has_record(meta, p) and w > 0.0:
+        take_what_is_there(meta, p, q, w)
 
 
 @compiled(EVENT)

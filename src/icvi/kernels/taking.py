@@ -50,6 +50,16 @@ def runner_up_of(meta, p, q):
 
 
 @kernel
+def take_what_is_there(meta, p, q, w):
+    """Take back an event that was counted, whatever rounding and decay have left of it."""
+    winner = prototype(meta, p)
+    q = runner_up_of(meta, p, q)
+    count = winner.pending if q < 0 else edge(meta, find(meta, L.EDGES, p, q)).cadj
+    if winner.owner != 0 and count > 0.0:
+        take_event(meta, p, q, winner.owner, w)
+
+
+@kernel
 def take_event(meta, p, q, c, w):
     """Take the event back; it can be."""
     q = runner_up_of(meta, p, q)
