@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import math
 import pickle
-import subprocess
 import sys
 from datetime import datetime, timedelta
 
@@ -17,6 +16,7 @@ from river import cluster, evaluate, linear_model, metrics, preprocessing, strea
 from river.metrics.base import ClusteringMetric, Metrics
 
 import icvi
+import processes
 from icvi.compat.river_metrics import ClusteringMetrics, RiverIndex, RiverIndices
 from streams import NAMES, assert_same, blobs, labelled_streams
 
@@ -371,5 +371,5 @@ def test_without_river_the_message_says_what_to_install():
         "try: import icvi.compat.river_metrics\n"
         "except ImportError as error: print(error)"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    out = processes.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "pip install 'icvi[river]'" in out.stdout

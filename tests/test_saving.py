@@ -6,7 +6,6 @@ import copy
 import os
 import pickle
 import struct
-import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
@@ -15,6 +14,7 @@ import numpy as np
 import pytest
 
 import icvi
+import processes
 from icvi import container
 from streams import blobs
 from test_living import mean_radius
@@ -378,7 +378,7 @@ print(unfinished, int(after.n_samples - 401))
 
 
 def test_a_killed_process_leaves_the_old_file_or_the_new_one(tmp_path):
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", KILLER, str(tmp_path / "state")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
