@@ -61,7 +61,7 @@ def source_key() -> str:
 def fingerprint(package: Path) -> str:
     """Digest of the kernels and indices below a package."""
     digest = hashlib.sha256()
-    for path in sorted([*package.glob("kernels/*.py"), *package.glob("indices/*.py")]):
+    for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("indices/**/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
