@@ -83,7 +83,7 @@ def begin_in_terminal(command, columns=80, lines=24, **options):
 
 
 def read_terminal(ours, seconds):
-    """What has been written to a terminal, b"" if nothing is within so many seconds; None at its end."""
+    """What was written to a terminal; b"" if that takes so many seconds, None at its end."""
     if not select.select([ours], [], [], seconds)[0]:
         return b""
     try:

@@ -1,4 +1,4 @@
-"""After `icvi warmup` nothing is compiled any more, and where nothing can be kept icvi works, too."""
+"""After `icvi warmup` nothing is compiled; where nothing can be kept, icvi works all the same."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def announced_by(show: Callable[[], None]) -> Iterator[None]:
 
 @contextmanager
 def announced_in_passing() -> Iterator[None]:
-    """Within, the report is a line that is erased in the end: something else will be drawn there."""
+    """Within, the report is a line that is erased in the end: a table will be drawn there."""
     line = _PassingLine()
     try:
         with announced_by(line.show):

@@ -125,7 +125,7 @@ def step(
     if cached:
         function.__qualname__ += f"_{source_key()}"
 
-    def compile(cache: bool) -> Any:
+    def made(cache: bool) -> Any:
         return numba.cfunc(
             STEP,
             nopython=True,
@@ -137,7 +137,7 @@ def step(
         )(function)
 
     with _compilation():
-        return with_cache(compile) if cached else compile(False)
+        return with_cache(made) if cached else made(False)
 
 
 @intrinsic
