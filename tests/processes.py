@@ -8,17 +8,15 @@ import signal
 import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
-from fcntl import ioctl
 
 #: Seconds before a process that does nothing is taken for broken. A busy machine that compiles
 #: everything for the first time may take a minute or two.
 PATIENCE = 300.0
 
 #: Python ignores these itself, and has children start without that.
-_OWN = {signal.SIGPIPE, signal.SIGXFSZ}
+_OWN = {"SIGPIPE", "SIGXFSZ"}
 
 _CONTROLLED = (
     "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0);"
@@ -33,8 +31,10 @@ def known_signals():
     Ctrl-C in the background of a shell, whatever a test before this one has left. What it handles
     they do not, so signals are handled here instead of being ignored.
     """
-    for number in signal.valid_signals() - _OWN:
-        if signal.getsignal(number) is signal.SIG_IGN:
+    if os.name != "posix" or threading.current_thread() is not threading.main_thread():
+        return  # other threads cannot change handlers, other systems do not hand them down
+    for number in signal.Signals:
+        if number.name not in _OWN and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, _take_no_notice)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
@@ -45,15 +45,13 @@ def _take_no_notice(number, frame):
 
 def begin(command, **options):
     """`subprocess.Popen`, with known signal handlers."""
-    if threading.current_thread() is threading.main_thread():  # others cannot change handlers
-        known_signals()
+    known_signals()
     return subprocess.Popen(command, **options)
 
 
 def run(command, *, timeout=PATIENCE, check=False, **options):
     """`subprocess.run`, with known signal handlers and a limit."""
-    if threading.current_thread() is threading.main_thread():
-        known_signals()
+    known_signals()
     return subprocess.run(command, timeout=timeout, check=check, **options)
 
 
@@ -72,6 +70,9 @@ def begin_in_terminal(command, columns=80, lines=24, **options):
 
     When our end is closed, the process gets a hang-up.
     """
+    import termios
+    from fcntl import ioctl
+
     ours, theirs = os.openpty()
     ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
     ends = {"stdin": theirs, "stdout": theirs, "stderr": theirs}

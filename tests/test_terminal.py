@@ -28,6 +28,7 @@ from rich.console import Console
 
 import icvi
 import processes
+from icvi import announcing
 from icvi.kernels.undefined import COINCIDENT
 from icvi.streams import open_source
 from icvi.watching.history import History
@@ -778,6 +779,21 @@ def test_what_was_taken_is_shown_before_a_wait():
     view.take(stream.step(1))
     assert "waiting for more" not in plainly(view._screen, 80)[-1]
     view.close()
+
+
+def test_while_a_kernel_is_compiled_the_table_says_so():
+    stream, clock = small(), Hands()
+    view = LiveTable(terminal(), clock)
+    stream.begin(view)
+    view.take(stream.step(3))
+    announcing._announce()
+    clock.time += 5.0
+    foot = f"{announcing.COMPILING}   0:05 elapsed"
+    assert plainly(view._screen, 120)[-1].endswith(foot)
+    view.take(stream.step(3))
+    assert announcing.COMPILING not in plainly(view._screen, 120)[-1]
+    view.finish()
+    assert announcing._show is announcing._print_once
 
 
 def test_a_terminal_that_fails_stops_the_loop():

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 from icvi import interrupting
 from icvi.errors import CacheWarning
+
+_usually = warnings.formatwarning
 
 
 def run() -> None:
@@ -22,12 +23,16 @@ def run() -> None:
 
 
 def _formatted(
-    message: Any, category: type[Warning], *where: Any, _format: Any = warnings.formatwarning
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,
 ) -> str:
     """Warn in one line where the cause is not in the code, but in how the command is run."""
     if issubclass(category, CacheWarning):
         return f"Warning: {message}\n"
-    return str(_format(message, category, *where))
+    return _usually(message, category, filename, lineno, line)
 
 
 if __name__ == "__main__":
