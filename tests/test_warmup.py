@@ -67,7 +67,7 @@ def test_after_some_indices_were_compiled_their_trackers_compile_nothing(tmp_pat
     for path in (tmp_path / "cache").rglob("scale.*"):
         path.unlink()
     _, saved, compiled = call("tracking", tmp_path / "cache", tmp_path)
-    assert any("[scale]" in name for name in compiled)
+    assert compiled
     assert {Path(path).name.partition("_")[0] for path in saved} == {"scale.scale", "scale.show"}
 
 
