@@ -31,7 +31,7 @@ LONG = {
 
 
 #: Seconds for a test, and for what it needs: none waits for ever, whatever it waits for.
-LIMIT = 1200
+LIMIT = 2400
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -18,7 +18,10 @@ from click.testing import CliRunner
 
 import processes
 from icvi.cli import main
+from processes import PATIENCE, wait_until
 from streams import blobs
+
+__all__ = ["PATIENCE", "wait_until"]  # for those who have the rest from here
 
 OWN = ("sample", "time", "label", "k")
 
@@ -119,7 +122,7 @@ def end_all():
 
 def ended(process):
     """Code, output and messages of a process; it has left no traceback."""
-    out, messages = process.communicate(timeout=processes.PATIENCE)
+    out, messages = process.communicate(timeout=PATIENCE)
     assert "Traceback" not in messages, messages
     assert "Exception ignored" not in messages, messages
     return process.returncode, out, messages
