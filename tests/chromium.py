@@ -13,6 +13,8 @@ import urllib.request
 
 import pytest
 
+import processes
+
 FLAGS = (
     "--headless=new",
     "--no-sandbox",
@@ -34,7 +36,7 @@ def programs():
     found = _found()
     if None in found and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(
+            processes.run(
                 ["apt-get", "install", "-y", "-qq", "chromium", "chromium-driver"],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -60,11 +62,12 @@ class Chromium:
 
     def __init__(self, folder, width=1400, height=1000):
         browser, driver = programs()
-        self._driver = subprocess.Popen(
+        self._driver = processes.begin(
             [driver, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
         self._session = ""
         try:
+            # It says so at once, or ends.
             port = next(
                 found[1]
                 for found in (
@@ -91,7 +94,7 @@ class Chromium:
         body = f"return (async () => {{{script}}}).apply(null, arguments)"
         return self._call("POST", "/execute/sync", {"script": body, "args": arguments})
 
-    def wait(self, script, patience=120.0):
+    def wait(self, script, patience=processes.PATIENCE):
         """The same, as soon as it is true; a busy machine may take its time."""
         end = time.monotonic() + patience
         while not (found := self.run(script)):
@@ -175,8 +178,9 @@ class Chromium:
             with contextlib.suppress(OSError):
                 self._call("DELETE", "")
         self._driver.terminate()
-        self._driver.wait()
-        self._driver.stdout.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._driver.wait(30)
+        processes.end(self._driver)
 
     def _wishes(self, browser, folder):
         options = {
@@ -205,7 +209,7 @@ class Chromium:
         # Proxies are for other machines.
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(request, timeout=120) as answer:
+            with opener.open(request, timeout=processes.PATIENCE) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             with error:

@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import os
+import random
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 import hypothesis
@@ -25,9 +30,55 @@ LONG = {
 }
 
 
+#: Seconds for a test, and for what it needs: none waits for ever, whatever it waits for.
+LIMIT = 2400
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take long."""
-    items.sort(key=lambda item: item.path.name not in LONG)
+    """Begin with the files that take long, or shuffle the tests of every file, and the files."""
+    seed = os.environ.get("ICVI_TEST_ORDER")
+    if seed is None:
+        items.sort(key=lambda item: item.path.name not in LONG)
+        return
+    chance = random.Random(seed)
+    files = sorted({item.path for item in items})
+    place = {path: number for number, path in enumerate(chance.sample(files, len(files)))}
+    items[:] = sorted(chance.sample(items, len(items)), key=lambda item: place[item.path])
+
+
+@contextmanager
+def _limited(item: pytest.Item) -> Generator[None]:
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def fail(number: int, frame: object) -> None:
+        raise TimeoutError(f"{item.nodeid} was not done after {LIMIT} s")
+
+    before, left = signal.signal(signal.SIGALRM, fail), signal.alarm(LIMIT)
+    try:
+        yield
+    finally:
+        signal.alarm(left)
+        signal.signal(signal.SIGALRM, before)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None]:
+    with _limited(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
+    with _limited(item):
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    with _limited(item):
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,8 @@ import time
 import pytest
 import redis
 
+import processes
+
 KEY = "samples"
 
 
@@ -19,7 +21,7 @@ def program():
     found = shutil.which("redis-server")
     if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
         with contextlib.suppress(subprocess.TimeoutExpired):
-            subprocess.run(
+            processes.run(
                 ["apt-get", "install", "-y", "-qq", "redis-server"],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
@@ -32,40 +34,57 @@ def program():
     return found
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """A Redis server of our own that keeps its data when it is killed."""
 
     def __init__(self, folder):
         self.program, self.folder = program(), folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.process = None
+        self.port = self.process = None
 
     @property
     def url(self):
         return f"redis://127.0.0.1:{self.port}/0/{KEY}"
 
     def start(self):
-        self.process = subprocess.Popen(
+        """Start it, again on the same port; another one may be taken before the first start."""
+        again = self.port is not None
+        while True:
+            self.port = self.port if again else free_port()
+            self._begin()
+            if self._answers():
+                return
+            processes.end(self.process)
+            assert not again, f"port {self.port} was taken meanwhile"
+
+    def _begin(self):
+        self.process = processes.begin(
             [
                 *(self.program, "--port", str(self.port), "--dir", str(self.folder), "--save", ""),
                 *("--appendonly", "yes", "--appendfsync", "always", "--bind", "127.0.0.1"),
             ],
             stdout=subprocess.DEVNULL,
         )
-        client = self.client()
-        for _ in range(200):
-            try:
-                client.ping()
-                break
-            except redis.ConnectionError:
-                time.sleep(0.05)
-        client.close()
+
+    def _answers(self):
+        """Whether it is this server that answers on the port, and not another one."""
+        until = time.monotonic() + processes.PATIENCE
+        with self.client() as client:
+            while self.process.poll() is None:
+                assert time.monotonic() < until, "the server does not answer"
+                try:
+                    return client.info("server")["process_id"] == self.process.pid
+                except redis.ConnectionError:
+                    time.sleep(0.05)
+        return False
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        processes.end(self.process)
 
     def client(self):
         return redis.Redis(port=self.port)

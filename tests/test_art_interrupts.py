@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +16,7 @@ import sklearn.utils.validation
 
 import icvi.container
 import interrupting
+import processes
 from icvi.art.module import Module
 from icvi.kernels.minima import LANES
 from interrupting import Injector, interrupt_by_signals, interrupt_everywhere, interrupt_twice
@@ -369,7 +369,7 @@ print("works")
 
 @pytest.mark.parametrize("name", KINDS)
 def test_threads_that_share_an_estimator_get_an_error_or_their_turn(name):
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-X", "faulthandler", "-c", HAMMER, name],
         cwd=Path(__file__).parent,
         capture_output=True,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 import threading
 from datetime import timedelta
@@ -18,6 +17,7 @@ from hypothesis import strategies as st
 import icvi
 import icvi.bank
 import icvi.progress
+import processes
 from streams import blobs
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "many_streams.py"
@@ -336,10 +336,10 @@ def test_compiled_loops_let_other_threads_run():
 
     thread, ticks = threading.Thread(target=work), 0
     thread.start()
-    begun.wait()
-    while not done.wait(0.001):
+    assert begun.wait(processes.PATIENCE)
+    while not done.wait(0.001) and thread.is_alive():
         ticks += 1
-    thread.join()
+    thread.join(processes.PATIENCE)
     # With Python's lock held there would be a handful: before the loop and after it.
     assert ticks > 20
 
@@ -356,7 +356,7 @@ def test_only_one_bar_is_shown_at_a_time(monkeypatch):
 
 
 def test_the_example_runs():
-    result = subprocess.run(
+    result = processes.run(
         [sys.executable, str(EXAMPLE)], capture_output=True, text=True, check=True
     )
     assert "the same numbers" in result.stdout

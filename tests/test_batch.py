@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
 import sys
 import tracemalloc
 from fractions import Fraction
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn_metrics
 
 import naive
+import processes
 from icvi import UndefinedIndexError
 from icvi.batch import (
     davies_bouldin_score,
@@ -509,4 +509,4 @@ def test_small_data_need_no_compiler():
         "b.conn_index([[0, 1], [1, 0], [2, 1], [3, 2]], labels)\n"
         "sys.exit('numba' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+    assert processes.run([sys.executable, "-c", script], check=False).returncode == 0

@@ -16,6 +16,7 @@ import pytest
 from sklearn.cluster import MiniBatchKMeans
 
 import icvi
+import processes
 from icvi import container
 from icvi.files import replacing
 from watch_inputs import PATIENCE, samples, watch, write_samples
@@ -310,7 +311,7 @@ with replacing(sys.argv[1]) as file:
 
 def kill_while_writing(path):
     command = [sys.executable, "-c", LEAVING, str(path)]
-    assert subprocess.run(command, timeout=PATIENCE).returncode == 9
+    assert processes.run(command, timeout=PATIENCE).returncode == 9
 
 
 def unfinished(folder):
@@ -342,7 +343,7 @@ def test_a_file_that_another_process_is_writing_is_not_removed(tmp_path, monkeyp
     write_samples("s.csv", X, LABELS.tolist())
     command = [sys.executable, "-c", LEAVING, "page.html", "wait"]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes) as process:
+    with processes.begin(command, **pipes) as process:
         process.stdout.readline()
         (before,) = unfinished(tmp_path)
         result = watch("s.csv", "--labels", "c", "--report", "page.html", "--quiet")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 
 import pyarrow.parquet
 import pytest
 
 import icvi
+import processes
 from streams import blobs
 
 
 def run(*arguments, stdin=None, **environment):
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-m", "icvi", *arguments],
         input=None if stdin is None else stdin.read_text(),
         capture_output=True,

@@ -6,7 +6,6 @@ import copy
 import inspect
 import math
 import pickle
-import subprocess
 import sys
 from datetime import datetime, timedelta
 
@@ -18,6 +17,7 @@ from river import cluster, evaluate, linear_model, metrics, preprocessing, strea
 from river.metrics.base import ClusteringMetric, Metrics
 
 import icvi
+import processes
 from icvi.compat.river_metrics import ClusteringMetrics, RiverIndex, RiverIndices
 from streams import NAMES, assert_same, blobs, labelled_streams
 
@@ -379,5 +379,5 @@ def test_without_river_the_message_says_what_to_install():
         "try: import icvi.compat.river_metrics\n"
         "except ImportError as error: print(error)"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    out = processes.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "pip install 'icvi[river]'" in out.stdout

@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -16,6 +15,7 @@ import pytest
 from click.testing import CliRunner
 
 import icvi
+import processes
 from icvi.cli import main
 from icvi.study.experiment import INDICES
 from redis_server import Server
@@ -182,12 +182,13 @@ def site(tmp_path_factory):
     shutil.copytree(DOCS, folder / "docs", ignore=shutil.ignore_patterns(*MADE, "__pycache__"))
     for name in ("CHANGELOG.md", "CONTRIBUTING.md"):
         shutil.copy(ROOT / name, folder)
-    result = subprocess.run(
+    result = processes.run(
         [
             *(sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q"),
             *(str(folder / "docs"), str(folder / "site")),
         ],
         env={**os.environ, measured.ORDERS: "2"},
+        timeout=3 * processes.PATIENCE,
         capture_output=True,
         text=True,
     )

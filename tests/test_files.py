@@ -2,12 +2,12 @@
 
 import os
 import stat
-import subprocess
 import sys
 
 import pytest
 
 import icvi
+import processes
 from icvi.files import is_unfinished, replacing, unfinished_files
 from icvi.study.report import write_report
 from icvi.study.store import Store
@@ -147,7 +147,7 @@ def test_what_a_killed_process_left_is_found_by_the_name_of_its_file(tmp_path):
         "    os._exit(9)\n"
     )
     for name in ("file", "file.other"):
-        done = subprocess.run([sys.executable, "-c", code, tmp_path / name], timeout=120)
+        done = processes.run([sys.executable, "-c", code, tmp_path / name], timeout=120)
         assert done.returncode == 9
     write(tmp_path / "file")
     (left,) = unfinished_files(tmp_path / "file")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import subprocess
 import sys
 import warnings
 
@@ -19,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import processes
 from icvi import FuzzyARTMAP
 from naive_artmap import NaiveARTMAP
 
@@ -481,5 +481,5 @@ def test_without_scikit_learn_it_says_what_to_install():
         "try: icvi.FuzzyARTMAP\n"
         "except ImportError as error: print(error)"
     )
-    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    said = processes.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "pip install 'icvi[art]'" in said.stdout

@@ -6,7 +6,6 @@ import functools
 import json
 import os
 import pickle
-import subprocess
 import sys
 from collections import Counter
 
@@ -27,6 +26,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import icvi
+import processes
 from icvi.streams import Batch
 from icvi.watching.labellers import (
     NO_CLUSTER,
@@ -627,7 +627,7 @@ def test_choosing_imports_none_of_the_libraries_it_can_do_without():
         "labeller_for(None, batch=5); labeller_for(len, batch=5);"
         "print(json.dumps([m for m in ('river', 'sklearn', 'numba') if m in sys.modules]))"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    out = processes.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert json.loads(out.stdout) == []
 
 
@@ -721,7 +721,7 @@ def test_a_missing_package_is_named_with_what_to_install(name, missing, extra):
         f"try: named_clusterer({name!r}, {{}})\n"
         "except ImportError as error: print(error)\n"
     )
-    out = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    out = processes.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert f"pip install 'icvi[{extra}]'" in out.stdout
 
 

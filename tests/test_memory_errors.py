@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import textwrap
 
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import icvi
+import processes
 
 GROWING = """
     import resource
@@ -90,7 +90,7 @@ def test_a_tracker_that_cannot_grow_by_one_more_cluster_is_what_it_was():
 
 
 def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    done = processes.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, (done.returncode, done.stdout, done.stderr[-2000:])
     return done.stdout.strip()
 

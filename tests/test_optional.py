@@ -5,13 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
-import subprocess
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+import processes
 from icvi.optional import check, load, needed
 
 SOURCES = Path(__file__).parents[1] / "src" / "icvi"
@@ -135,7 +135,7 @@ def said(tmp_path_factory):
     @cache
     def without(package: str) -> dict[str, str]:
         uses = [use for name, _, use in USES if name == package]
-        done = subprocess.run(
+        done = processes.run(
             [sys.executable, "-c", CHILD, package, json.dumps(uses)],
             capture_output=True,
             text=True,
@@ -173,7 +173,7 @@ watch = icvi.watch((X, labels), indices=["CH"]).run()
 assert watch.tracker["CH"] == 128.0
 print(t["CH"])
 """
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", code, *PACKAGES],
         capture_output=True,
         text=True,

@@ -2,7 +2,6 @@
 
 import math
 import pickle
-import subprocess
 import sys
 
 import numba
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 import icvi
+import processes
 from naive import NAIVE
 from streams import blobs
 
@@ -607,7 +607,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize("backend", ["loky", "multiprocessing"])
 def test_own_indices_of_a_script_work_in_other_processes(tmp_path, backend):
     (tmp_path / "script.py").write_text(SCRIPT)
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "script.py", backend],
         cwd=tmp_path,
         capture_output=True,

@@ -15,6 +15,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import processes
+
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 FOR_DEVELOPERS = {"docs", "test", "dev"}
@@ -97,7 +99,7 @@ def put(path: Path, exit_code: int) -> None:
 
 
 def run_script(machine: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return processes.run(
         ["sh", "tools/test_pythons.sh", *options],
         cwd=machine,
         env={"PATH": str(machine / "bin"), "HOME": str(machine)},
@@ -152,7 +154,7 @@ def sdist(tmp_path_factory) -> list[str]:
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="asks git which files there are")
 def test_the_source_distribution_holds_the_repository(sdist):
-    listed = subprocess.run(
+    listed = processes.run(
         ["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout.split()
     there = {name for name in listed if (ROOT / name).exists()}

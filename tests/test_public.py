@@ -6,19 +6,20 @@ import inspect
 import json
 import os
 import pty
-import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import icvi
+import processes
 
 HEAVY = ["numba", "numpy", "sklearn", "scipy", "matplotlib", "pandas", "bokeh", "pyspark", "rich"]
 
 
 def run(code: str, **environment: str) -> str:
-    return subprocess.run(
+    return processes.run(
         [sys.executable, "-c", code],
         check=True,
         capture_output=True,
@@ -30,18 +31,19 @@ def run(code: str, **environment: str) -> str:
 def run_on_a_terminal(code: str, **environment: str) -> str:
     """Standard error of a process that has a terminal there."""
     leader, follower = pty.openpty()
-    process = subprocess.Popen(
+    process = processes.begin(
         [sys.executable, "-c", code], stderr=follower, env={**os.environ, **environment}
     )
     os.close(follower)
-    seen = b""
+    seen, until = b"", time.monotonic() + processes.PATIENCE
     try:
-        while more := os.read(leader, 4096):
+        while (more := processes.read_terminal(leader, 1.0)) is not None:
+            assert time.monotonic() < until, seen
             seen += more
-    except OSError:
-        pass  # the terminal is gone with the process
-    os.close(leader)
-    assert process.wait() == 0
+        assert process.wait(processes.PATIENCE) == 0
+    finally:
+        processes.end(process)
+        os.close(leader)
     return seen.decode()
 
 
@@ -84,7 +86,7 @@ def test_compilation_is_announced_once_on_a_terminal(tmp_path):
 
 
 def test_compilation_is_silent_when_piped(tmp_path):
-    result = subprocess.run(
+    result = processes.run(
         [sys.executable, "-c", COMPILE],
         capture_output=True,
         text=True,
@@ -104,9 +106,7 @@ icvi.Tracker(["CH"]).update_many(np.random.rand(100, 2), np.arange(100) % 3)
 
 def test_long_streams_show_a_bar_on_a_terminal_only():
     assert "100%" in run_on_a_terminal(LONG, TERM="xterm", COLUMNS="80")
-    result = subprocess.run(
-        [sys.executable, "-c", LONG], capture_output=True, text=True, check=True
-    )
+    result = processes.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=True)
     assert result.stderr == ""
 
 

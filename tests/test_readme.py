@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 import icvi
+import processes
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -47,7 +47,7 @@ def test_python_blocks_run_in_order_and_what_they_show_is_what_comes_out(
     assert "nan k<2" in printed
     # The command that is shown reads a file that a block before it has written.
     (watching,) = [command for command in commands() if command.startswith("icvi watch")]
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-m", *watching.split()], capture_output=True, text=True, check=True
     )
     assert "trace: trace.parquet\nreport: page.html\n" in done.stderr
@@ -78,12 +78,13 @@ def test_commands_run(command, tmp_path):
     if command == "icvi study --out study":
         quick = ["study", "--quick", "--orders", "1", "--out", str(tmp_path / "study")]
         STAND_INS[command] = [sys.executable, "-m", "icvi", *quick]
-    result = subprocess.run(
+    result = processes.run(
         STAND_INS.get(command, command.split()),
         cwd=ROOT,
         capture_output=True,
         text=True,
         env={**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
+        timeout=3 * processes.PATIENCE,
     )
     assert result.returncode == 0, result.stderr
     if command == "make demo":

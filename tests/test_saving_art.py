@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 
 import hypothesis.strategies as st
@@ -13,6 +12,7 @@ from hypothesis import given
 from sklearn.base import clone
 
 import icvi
+import processes
 from icvi import container
 from icvi.art.module import Module
 from icvi.art.module_a import ModuleA
@@ -251,6 +251,6 @@ def test_another_process_goes_on_to_the_same_bits(tmp_path):
         "import sys, numpy as np, icvi; s = icvi.load('a.icvi');"
         "s.partial_fit(np.load('X.npy')).save('b.icvi')"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    processes.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
     estimator.partial_fit(X[100:])
     assert learnt(icvi.load(tmp_path / "b.icvi")) == learnt(estimator)

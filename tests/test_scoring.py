@@ -1,7 +1,6 @@
 """Scores of data at hand are the readings at the end of a stream, without the compiler."""
 
 import math
-import subprocess
 import sys
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given
 
 import icvi
+import processes
 from naive import NAIVE
 from streams import GAUSSIAN, NAMES, blobs, labelled_streams
 
@@ -146,7 +146,7 @@ def test_many_clusters_are_scored_in_blocks(monkeypatch):
 
 
 def run(code):
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    done = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.split()
 

@@ -1,13 +1,13 @@
 """Files that grow while they are read, and pipes that bring rows when they have some."""
 
 import os
-import subprocess
 import sys
 import threading
 import time
 
 import pytest
 
+import processes
 from icvi.streams import open_source
 from stream_inputs import collected, concatenated
 
@@ -54,7 +54,7 @@ def test_rows_are_handed_on_while_they_are_written(tmp_path, format):
     assert source.size is None
     writer.start()
     batches = taking(source, 200)
-    writer.join()
+    writer.join(processes.PATIENCE)
     source.close()
     rows = concatenated(batches)
     assert rows.X.ravel().tolist() == list(range(200))
@@ -159,7 +159,7 @@ def test_standard_input_is_read():
         "from icvi.streams import open_source\n"
         "for b in open_source('-', format='ndjson', label='c'): print(b.X.tolist(), b.labels)"
     )
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, "-c", code],
         input=b'{"x": 1, "c": "a"}\n{"x": 2, "c": "b"}\n',
         capture_output=True,
@@ -183,7 +183,7 @@ def test_nothing_optional_is_imported_before_it_is_used():
         "loaded = {'pyarrow', 'msgspec', 'redis', 'pandas', 'polars', 'numba'} & set(sys.modules)\n"
         "assert not loaded, loaded"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    processes.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,7 @@ def test_the_server_is_killed_and_comes_back_in_the_middle(server):
         source.commit(batch.position)
         if len(seen) >= 150:
             break
-    restarting.join()
+    restarting.join(60)
     timer.cancel()
     source.close()
     assert seen == list(range(150))

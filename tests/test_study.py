@@ -10,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 
+import processes
 from icvi.cli import main
 from icvi.datasets import GENERATORS, normalised, presented, read_csv
 from icvi.study.batch_conn import compare
@@ -39,8 +39,11 @@ def files(folder):
 
 
 def icvi(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "icvi", *map(str, arguments)], capture_output=True, text=True
+    return processes.run(
+        [sys.executable, "-m", "icvi", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=3 * processes.PATIENCE,
     )
 
 
@@ -225,17 +228,13 @@ def test_a_study_that_lost_parts_is_completed_with_the_same_result(study, tmp_pa
 def test_an_interrupted_study_says_how_to_go_on(tmp_path):
     out = tmp_path / "out"
     command = [sys.executable, "-m", "icvi", "study", "--out", str(out), "--jobs", "2"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    process = processes.begin(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
-        limit = time.monotonic() + 120.0
-        while not list(out.glob("parts/*.json")):
-            assert time.monotonic() < limit
-            assert process.poll() is None
-            time.sleep(0.1)
+        processes.wait_until(lambda: list(out.glob("parts/*.json")), process)
         os.killpg(process.pid, signal.SIGINT)
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=processes.PATIENCE)
     finally:
-        process.kill()
+        processes.end(process)
     assert process.returncode == 130
     assert f"stopped; what is finished is in {out}, the same command goes on" in said
     assert "Traceback" not in said

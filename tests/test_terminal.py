@@ -12,7 +12,6 @@ import re
 import select
 import signal
 import struct
-import subprocess
 import sys
 import termios
 import threading
@@ -28,6 +27,8 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import icvi
+import processes
+from icvi import announcing
 from icvi.kernels.undefined import COINCIDENT
 from icvi.streams import open_source
 from icvi.watching.history import History
@@ -44,7 +45,6 @@ from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.trend import difference, trend, verdict
 from icvi.watching.terminal.wording import change_of, number, percent, printable, shortened
 
-PATIENCE = 120.0  # seconds before a terminal that shows nothing is taken for broken
 ESCAPE = "\x1b"
 
 
@@ -781,6 +781,21 @@ def test_what_was_taken_is_shown_before_a_wait():
     view.close()
 
 
+def test_while_a_kernel_is_compiled_the_table_says_so():
+    stream, clock = small(), Hands()
+    view = LiveTable(terminal(), clock)
+    stream.begin(view)
+    view.take(stream.step(3))
+    announcing._announce()
+    clock.time += 5.0
+    foot = f"{announcing.COMPILING}   0:05 elapsed"
+    assert plainly(view._screen, 120)[-1].endswith(foot)
+    view.take(stream.step(3))
+    assert announcing.COMPILING not in plainly(view._screen, 120)[-1]
+    view.finish()
+    assert announcing._show is announcing._print_once
+
+
 def test_a_terminal_that_fails_stops_the_loop():
     console, stream, clock = terminal(), small(), Hands()
     view = LiveTable(console, clock)
@@ -793,8 +808,8 @@ def test_a_terminal_that_fails_stops_the_loop():
 
     console.file.write = fail
     clock.time += 1.0
-    assert failed.wait(PATIENCE)
-    view._drawing._thread.join(PATIENCE)
+    assert failed.wait(processes.PATIENCE)
+    view._drawing._thread.join(processes.PATIENCE)
     with pytest.raises(OSError, match="Input/output error"):
         view.take(stream.step(1))
     with pytest.raises(OSError, match="Input/output error"):
@@ -906,7 +921,7 @@ class Session:
         read, self._commands = os.pipe()
         self._answers, write = os.pipe()
         kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-        self.process = subprocess.Popen(
+        self.process = processes.begin(
             [sys.executable, "-c", CHILD, str(read), str(write), *arguments],
             stdin=slave,
             stdout=slave if stdout is None else stdout,
@@ -922,8 +937,7 @@ class Session:
         return self
 
     def __exit__(self, *error):
-        self.process.kill()
-        self.process.wait()
+        processes.end(self.process)
         for descriptor in (self._master, self._commands, self._answers):
             os.close(descriptor)
 
@@ -973,14 +987,14 @@ class Session:
         fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
 
     def _pump(self, ready):
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + processes.PATIENCE
         while time.monotonic() < deadline:
             done = ready()
             while select.select([self._master], [], [], 0.0 if done else 0.02)[0]:
                 try:
                     data = os.read(self._master, 65536)
                 except OSError:  # nobody has the other end any more
-                    self.process.wait(PATIENCE)
+                    self.process.wait(processes.PATIENCE)
                     return
                 self.written += data
                 self._stream.feed(data)
@@ -1157,7 +1171,7 @@ TOOL = Path(__file__).parents[1] / "tools" / "terminal_picture.py"
 @pytest.mark.skipif(not TOOL.exists(), reason="tools are not part of a release")
 def test_the_picture_is_complete_in_itself(tmp_path):
     path = tmp_path / "table.svg"
-    subprocess.run([sys.executable, str(TOOL), str(path), "--width", "100"], check=True)
+    processes.run([sys.executable, str(TOOL), str(path), "--width", "100"], check=True)
     text = path.read_text(encoding="utf-8")
     assert re.findall(r"https?://[^\s\"')]+", text) == ["http://www.w3.org/2000/svg"]
     assert "@font-face" not in text

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import subprocess
 import sys
 import textwrap
 import threading
@@ -12,6 +10,7 @@ import numpy as np
 import pytest
 
 import icvi
+import processes
 
 RNG = np.random.default_rng(3)
 X = RNG.random((400, 2))
@@ -205,12 +204,6 @@ MEETING = """
 )
 def test_threads_that_meet_do_not_end_the_process(options):
     code = textwrap.dedent(MEETING).replace("{options}", options)
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
+    done = processes.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.startswith("refused")

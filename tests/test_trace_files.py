@@ -26,6 +26,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import icvi
+import processes
 from icvi.trace import Trace
 from icvi.treatment import Treatment
 from icvi.watching.step import Step
@@ -491,7 +492,7 @@ def child(script, *arguments, **options):
         textwrap.dedent(script), "    "
     )
     source = str(Path(icvi.__file__).parents[1])
-    return subprocess.Popen(
+    return processes.begin(
         [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
         stderr=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": source},
@@ -501,10 +502,17 @@ def child(script, *arguments, **options):
 
 def said(process):
     """What a child said; it must have ended well."""
-    with process:
-        errors = process.stderr.read().decode()
+    errors = heard(process)
     assert process.returncode == 0, errors
     return [json.loads(line) for line in errors.splitlines()]
+
+
+def heard(process):
+    """Standard error of a child, to its end."""
+    try:
+        return process.communicate(timeout=processes.PATIENCE)[1].decode()
+    finally:
+        processes.end(process)
 
 
 def in_child():
@@ -528,8 +536,8 @@ def test_a_process_that_is_killed_loses_nothing_that_was_flushed(tmp_path):
             if number == 12:
                 os.kill(os.getpid(), signal.SIGKILL)
     """
-    with child(script, tmp_path) as process:
-        kept = [json.loads(line)[0] for line in process.stderr]
+    process = child(script, tmp_path)
+    kept = [json.loads(line)[0] for line in heard(process).splitlines()]
     assert process.returncode == -signal.SIGKILL
     assert [(facts["format"], facts["rows"]) for facts in kept] == [(f, 80) for f in FORMATS]
     for facts in kept:
@@ -596,7 +604,7 @@ def test_a_disk_that_is_full_leaves_the_trace_intact(tmp_path):
             disk = tmp_path / ending
             disk.mkdir()
             mount = ["mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", str(disk)]
-            if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+            if os.geteuid() != 0 or processes.run(mount, capture_output=True).returncode != 0:
                 pytest.skip("only root can mount a small disk, and not everywhere")
             mounted.append(disk)
         told = said(child(FILLING, "full", *mounted))
@@ -607,7 +615,7 @@ def test_a_disk_that_is_full_leaves_the_trace_intact(tmp_path):
         assert recover(left, tmp_path / "saved.parquet") == facts["rows"]
     finally:
         for disk in mounted:
-            subprocess.run(["umount", str(disk)], check=True)
+            processes.run(["umount", str(disk)], check=True)
 
 
 @pytest.mark.slow

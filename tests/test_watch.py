@@ -13,10 +13,11 @@ import pytest
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 import icvi
+from icvi.indices import select
 from icvi.streams import open_source
 from streams import blobs
 
-PAPER = [index.name for index in icvi.Tracker("paper").indices]
+PAPER = [index.name for index in select("paper")]
 
 
 @pytest.fixture(scope="module")

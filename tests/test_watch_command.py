@@ -6,7 +6,6 @@ import gzip
 import os
 import pickle
 import re
-import subprocess
 import sys
 from datetime import timedelta
 
@@ -17,6 +16,7 @@ from river import cluster as river_cluster
 from sklearn.cluster import Birch, KMeans, MiniBatchKMeans
 
 import icvi
+import processes
 from icvi.cli import main
 from watch_inputs import assert_same, lines_of, read_trace, samples, watch, write_samples
 
@@ -727,7 +727,7 @@ def test_help_has_every_option_under_a_heading_and_the_exit_codes():
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_prints_a_script(shell):
-    result = subprocess.run(
+    result = processes.run(
         [sys.executable, "-m", "icvi", "completion", shell], capture_output=True, text=True
     )
     assert result.returncode == 0
@@ -756,7 +756,7 @@ def test_a_bash_completes_commands_options_and_names(folder):
             "_icvi_completion icvi",
             'printf "%s " "${COMPREPLY[@]}"; echo',
         ]
-    result = subprocess.run(
+    result = processes.run(
         ["bash", "--norc"], input="\n".join(script), capture_output=True, text=True
     )
     found = [set(line.split()) for line in result.stdout.splitlines()]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-import subprocess
 from contextlib import contextmanager
 
 import pytest
 
 import icvi
+import processes
 from watch_inputs import PATIENCE, samples, watch, write_samples
 
 resource = pytest.importorskip("resource")
@@ -85,7 +85,7 @@ def test_files_that_may_not_grow_are_named_one_after_the_other_and_resumed(whole
 
 def mount(folder, options):
     command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
-    return subprocess.run(command, capture_output=True, timeout=PATIENCE, text=True)
+    return processes.run(command, capture_output=True, timeout=PATIENCE, text=True)
 
 
 @pytest.fixture
@@ -103,7 +103,7 @@ def disk(whole, monkeypatch):
         yield lambda size: mount(folder, f"remount,size={size}").check_returncode()
     finally:
         os.chdir(whole)
-        subprocess.run(["umount", str(folder)], check=True, timeout=PATIENCE)
+        processes.run(["umount", str(folder)], check=True, timeout=PATIENCE)
 
 
 def test_a_disk_that_is_full_at_any_place_loses_nothing(whole, disk):

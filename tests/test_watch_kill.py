@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import processes
 from icvi import load
 
 SMART = ["--clusterer", "smart", "--rho-a", "0.9", "--rho-b", "0.7"]
@@ -43,7 +44,7 @@ def write_samples(path, n, seed=0):
 
 def icvi(*arguments, cwd, **options):
     command = [sys.executable, "-m", "icvi", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, **options)
+    return processes.run(command, cwd=cwd, capture_output=True, text=True, **options)
 
 
 def digest(path):
@@ -81,7 +82,7 @@ def end_again_and_again(arguments, folder, ways, stops):
     most = sum(path.stat().st_size for path in (folder / "whole").rglob("*") if path.is_file())
     command = [sys.executable, str(HERE / "killing.py"), str(folder / "ended"), "7", str(stops)]
     command += [str(most), ",".join(ways), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST)
+    done = processes.run(command, capture_output=True, text=True, timeout=LONGEST)
     assert done.returncode == 0, done.stderr
     trials = [json.loads(line) for line in done.stdout.splitlines()]
     assert set(trials[-1]["ends"]) == set(ways)
@@ -137,7 +138,7 @@ def test_the_installed_command_goes_on_after_kills(tmp_path):
     trace.parent.mkdir()
     command = [str(Path(sys.executable).with_name("icvi")), *arguments]
     for share in (0.05, 0.4, 0.8):
-        with subprocess.Popen(command, cwd=trace.parent, stderr=subprocess.PIPE) as process:
+        with processes.begin(command, cwd=trace.parent, stderr=subprocess.PIPE) as process:
             until = time.monotonic() + PATIENCE
             while not trace.exists() or trace.stat().st_size < share * whole.stat().st_size:
                 assert process.poll() is None, process.stderr.read()
@@ -146,6 +147,6 @@ def test_the_installed_command_goes_on_after_kills(tmp_path):
             process.kill()
             process.communicate(timeout=PATIENCE)
         assert process.returncode == -signal.SIGKILL
-    done = subprocess.run(command, cwd=trace.parent, capture_output=True, timeout=PATIENCE)
+    done = processes.run(command, cwd=trace.parent, capture_output=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
     assert digest(trace) == digest(whole)

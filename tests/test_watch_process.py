@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pty
 import random
 import re
 import resource
-import select
 import shlex
 import signal
-import struct
 import subprocess
 import sys
-import termios
 import threading
 import time
-from fcntl import ioctl
 
 import numpy as np
 import pyte
@@ -25,9 +20,11 @@ import pytest
 from sklearn.cluster import MiniBatchKMeans
 
 import icvi
+import processes
+from icvi.indices import select
+from processes import PATIENCE, wait_until
 from redis_server import KEY
 from watch_inputs import (
-    PATIENCE,
     STARTED,
     assert_same,
     end_all,
@@ -37,7 +34,6 @@ from watch_inputs import (
     run,
     samples,
     start,
-    wait_until,
     watch,
     write_samples,
 )
@@ -218,7 +214,7 @@ def test_ctrl_c_at_any_moment_gives_no_traceback_and_no_half_file(folder):
     chance, most, codes = random.Random(5), 0.0, []
     for attempt in range(10):
         trace = f"t{attempt}.parquet"
-        process = subprocess.Popen(
+        process = processes.begin(
             [sys.executable, "-c", code, "watch", "s.csv", *LABELS, "--trace", trace],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -250,7 +246,7 @@ def test_a_pipe_with_a_name_is_read_once_and_to_its_end(folder):
     X, labels = samples(20_000)
     write_samples("s.csv", X, labels.tolist())
     os.mkfifo("pipe.csv")
-    writer = subprocess.Popen("cat s.csv > pipe.csv", shell=True)
+    writer = processes.begin("cat s.csv > pipe.csv", shell=True)
     result = watch("pipe.csv", *LABELS, "--every", "100", "--trace", "t.csv")
     assert writer.wait(PATIENCE) == 0
     assert result.exit_code == 0, result.output
@@ -289,7 +285,7 @@ def test_a_pipeline_that_has_read_enough_ends_it(folder):
     write_samples("s.csv", X, labels.tolist())
     typed = ["watch", "s.csv", *LABELS, "--trace", "-", "--trace-format", "csv"]
     command = shlex.join([sys.executable, "-m", "icvi", *typed])
-    result = subprocess.run(
+    result = processes.run(
         ["bash", "-c", f'{command} | head -5; echo "${{PIPESTATUS[@]}}"'],
         capture_output=True,
         text=True,
@@ -346,7 +342,7 @@ def test_a_followed_file_that_is_changed_is_an_error_and_the_trace_is_kept(chang
     changing = threading.Thread(target=when_it_waits)
     changing.start()
     result = watch("s.csv", "--follow", *LABELS, "--trace", "t.csv")
-    changing.join()
+    changing.join(PATIENCE)
     assert result.exit_code == 1
     assert re.match(f"Error: {message}", result.stderr)
     assert "stopped after sample 100; t.csv holds 100 readings" in result.stderr
@@ -467,7 +463,7 @@ def test_redis_entries_count_once_through_kills_and_stops(server):
     server.add(300, 400)
     wait_until(lambda: lines_of("t.csv") == 401, process)
     process.kill()
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
     server.add(400, 600)
     process = start(*typed, "--follow")
     wait_until(lambda: lines_of("t.csv") == 601, process)
@@ -548,56 +544,60 @@ def test_redis_groups_and_passwords(server, folder):
 
 # -- a terminal ----------------------------------------------------------------------------
 
-PAPER = icvi.Tracker("paper").indices
+PAPER = select("paper")
 SETTINGS = {"NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "TTY_COMPATIBLE", "TTY_INTERACTIVE"}
 
 
 class Terminal:
     """A terminal of 80 by 24 in which the command runs."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, **environ):
         self.screen = pyte.Screen(80, 24)
         self._stream = pyte.ByteStream(self.screen)
         kept = {name: value for name, value in os.environ.items() if name not in SETTINGS}
-        environment = {**kept, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8"}
+        environ = {**kept, "TERM": "xterm-256color", "PYTHONIOENCODING": "utf-8", **environ}
         command = [sys.executable, "-m", "icvi", "watch", *map(str, arguments)]
-        self.process, self.master = pty.fork()
-        if not self.process:
-            os.execve(sys.executable, command, environment)
-        ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.process, self._ours = processes.begin_in_terminal(command, env=environ)
+        STARTED.append(self.process)
 
     @property
     def lines(self):
         return [line.rstrip() for line in self.screen.display]
 
     def type(self, keys):
-        os.write(self.master, keys)
+        os.write(self._ours, keys)
 
     def wait_for(self, *texts):
         """Read until all of them can be seen at once, which they cannot in the midst of drawing."""
-        until = time.monotonic() + PATIENCE
-        while not all(any(text in line for line in self.lines) for text in texts):
-            assert time.monotonic() < until, self.lines
-            assert self._read(0.1), self.lines
+        self._read_until(lambda: all(any(text in line for line in self.lines) for text in texts))
 
     def end(self):
         """Read to the end; the exit code."""
-        while self._read(PATIENCE):
-            pass
-        os.close(self.master)
-        return os.waitstatus_to_exitcode(os.waitpid(self.process, 0)[1])
+        self._read_until(lambda: False, to_the_end=True)
+        return self.close()
 
-    def _read(self, seconds):
-        if select.select([self.master], [], [], seconds)[0]:
-            try:
-                self._stream.feed(os.read(self.master, 65536))
-            except OSError:  # the process has ended
-                return False
-        return True
+    def close(self):
+        """Close the terminal; the exit code of the process."""
+        os.close(self._ours)
+        return self.process.wait(PATIENCE)
+
+    def _read_until(self, condition, to_the_end=False):
+        until = time.monotonic() + PATIENCE
+        while not condition():
+            assert time.monotonic() < until, self.lines
+            written = processes.read_terminal(self._ours, 0.1)
+            if written is None:
+                assert to_the_end, self.lines
+                return
+            self._stream.feed(written)
 
 
-def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder):
-    terminal = Terminal("s.csv", "--labels", "c", "--follow", "--trace", "t.csv")
+@pytest.mark.parametrize("compiled", [True, False])
+def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, compiled):
+    cache = {} if compiled else {"NUMBA_CACHE_DIR": str(folder / "cache")}
+    terminal = Terminal("s.csv", "--labels", "c", "--follow", "--trace", "t.csv", **cache)
+    if not compiled:
+        terminal.wait_for("compiling (once; later runs take it from the cache) ...")
     better = {"max": "larger", "min": "smaller"}
     names = [f"{index.name:6} {better[index.direction]}" for index in PAPER]
     terminal.wait_for("s.csv   300 samples   4 clusters", *names, "waiting for more")
@@ -610,7 +610,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder):
     lines = terminal.lines
     assert lines[0].startswith("s.csv   interrupted after 301 samples in ")
     assert sum("index" in line for line in lines) == 1
-    assert not any("waiting for more" in line for line in lines)
+    assert not any("waiting for more" in line or "compiling" in line for line in lines)
     assert "stopped after sample 301; t.csv holds 301 readings" in " ".join(lines)
     assert not terminal.screen.cursor.hidden
     assert lines_of("t.csv") == 302
@@ -619,8 +619,8 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder):
 def test_a_terminal_that_is_closed_leaves_complete_files(data):
     terminal = Terminal("s.csv", *LABELS, "--follow", "--trace", "t.parquet")
     terminal.wait_for("300 samples", "waiting for more")
-    os.close(terminal.master)
-    os.waitpid(terminal.process, 0)
+    # Whatever is noticed first: that it cannot be drawn any more, or the signal.
+    assert terminal.close() in (1, 128 + signal.SIGHUP)
     assert_same(read_trace("t.parquet"), expected(*data))
 
 
@@ -628,8 +628,7 @@ def test_in_a_terminal_a_refusal_leaves_no_table(folder):
     (folder / "bad.csv").write_text("x,c\n1,a\noops,b\n")
     terminal = Terminal("bad.csv", *LABELS)
     assert terminal.end() == 1
-    # The very first run of a version says that it compiles.
-    lines = [line for line in terminal.lines if line and not line.startswith("icvi: compiling")]
+    lines = [line for line in terminal.lines if line]
     assert lines[0].startswith("Error: bad.csv, line 3, column 'x': expected a number, got 'oops'")
     assert lines[-1] == "stopped before the first sample was dealt with"
     assert not terminal.screen.cursor.hidden
@@ -654,7 +653,7 @@ def peak(path, *arguments):
     """Memory of the command at its largest, in bytes."""
     # Not by getrusage: what it says of a child is at least the memory of its parent.
     command = [sys.executable, "-c", PEAK, "watch", path, *LABELS, "--quiet", *arguments]
-    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    result = processes.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return 1024 * int(result.stdout)
 
 

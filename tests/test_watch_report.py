@@ -7,7 +7,6 @@ import importlib.util
 import json
 import math
 import re
-import subprocess
 import sys
 from datetime import timedelta
 
@@ -17,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import icvi
+import processes
 from chromium import Chromium
 from icvi.datasets import make_d4, make_eight, make_unequal, presented
 from icvi.kernels import undefined
@@ -269,7 +269,7 @@ def test_bokeh_is_loaded_for_writing_only():
     code = (
         "import sys, icvi.watching.report; print('bokeh' in sys.modules, 'jinja2' in sys.modules)"
     )
-    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    out = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert out.stdout == "False False\n"
 
 

@@ -13,6 +13,7 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
+import processes
 from icvi import progress
 from icvi.cli import main
 from icvi.score_file import ScoredFile
@@ -206,12 +207,12 @@ def test_a_trace_on_a_terminal_is_harmless_and_in_a_pipe_it_is_what_it_is(tmp_pa
     path.write_text('x,c\n1,"\x1b[31mred\u202e"\n2,b\n', encoding="utf-8")
     command = [sys.executable, "-m", "icvi", "watch", str(path), "--labels", "c", "--quiet"]
     command += ["--indices", "CH", "--trace", "-", "--trace-format", "csv"]
-    piped = subprocess.run(command, capture_output=True, timeout=300)
+    piped = processes.run(command, capture_output=True, timeout=300)
     assert piped.returncode == 0, piped.stderr
     assert '"\x1b[31mred\u202e"'.encode() in piped.stdout
     ours, theirs = pty.openpty()
     with os.fdopen(ours, "rb", buffering=0) as terminal:
-        done = subprocess.run(
+        done = processes.run(
             command, stdin=subprocess.DEVNULL, stdout=theirs, stderr=subprocess.PIPE, timeout=300
         )
         os.close(theirs)

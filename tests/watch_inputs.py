@@ -8,7 +8,6 @@ import json
 import math
 import subprocess
 import sys
-import time
 from pathlib import Path
 from unittest import mock
 
@@ -17,11 +16,12 @@ import pyarrow as pa
 import pyarrow.parquet
 from click.testing import CliRunner
 
+import processes
 from icvi.cli import main
+from processes import PATIENCE, wait_until
 from streams import blobs
 
-#: Seconds before a process that does nothing is taken for broken.
-PATIENCE = 120.0
+__all__ = ["PATIENCE", "wait_until"]  # for those who have the rest from here
 
 OWN = ("sample", "time", "label", "k")
 
@@ -110,20 +110,14 @@ def start(*arguments, **options):
     """The command in a process of its own; `end_all` sees to it that it ends."""
     given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     command = [sys.executable, "-m", "icvi", "watch", *map(str, arguments)]
-    STARTED.append(subprocess.Popen(command, **{**given, **options}, text=True))
+    STARTED.append(processes.begin(command, **{**given, **options}, text=True))
     return STARTED[-1]
 
 
 def end_all():
     """Kill what a test that failed has left running."""
     while STARTED:
-        process = STARTED.pop()
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        for file in (process.stdin, process.stdout, process.stderr):
-            if file is not None:
-                file.close()
+        processes.end(STARTED.pop())
 
 
 def ended(process):
@@ -136,15 +130,6 @@ def ended(process):
 
 def run(*arguments, **options):
     return ended(start(*arguments, **options))
-
-
-def wait_until(condition, process=None):
-    """Look again and again; fail if it does not come true while the process runs."""
-    until = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < until, "waited for too long"
-        assert process is None or process.poll() is None, process.communicate()
-        time.sleep(0.02)
 
 
 def lines_of(path):

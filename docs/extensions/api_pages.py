@@ -24,7 +24,10 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     "Indices": ("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
     "Clusterers": ("FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),
     "States": ("Partition", "Connectivity"),
-    "Errors and version": ("UndefinedIndexError", "IndexCompilationError", "__version__"),
+    "Errors and version": (
+        *("UndefinedIndexError", "IndexCompilationError", "CacheWarning"),
+        "__version__",
+    ),
 }
 _REST = "Further names"
 #: Modules with a page each; not all of them are names of icvi.

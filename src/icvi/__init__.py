@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 
 # Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
 _HOME = {
+    "CacheWarning": "icvi.errors",
     "Conn": "icvi.indices",
     "FuzzyART": "icvi.art.fuzzy_art",
     "FuzzyARTMAP": "icvi.art.fuzzy_artmap",
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from icvi.art.quantizer import Quantizer as Quantizer
     from icvi.bank import TrackerBank as TrackerBank
     from icvi.connectivity import Connectivity as Connectivity
+    from icvi.errors import CacheWarning as CacheWarning
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
     from icvi.indices import NI as NI

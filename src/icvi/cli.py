@@ -162,14 +162,18 @@ def completion(shell: str) -> None:
 def warmup(indices: tuple[str, ...]) -> None:
     """Compile ahead what INDICES need, for the next runs to load.
 
-    By default that is everything: all indices, and the clusterers art and smart.
+    By default that is everything: all indices, all clusterers, whatever is done with them. After
+    that nothing is compiled any more, except for indices of your own.
 
     Names and groups as in `icvi list` and Tracker: CH, paper, all, Conn.
+
+    The compiled code is kept beside the installed package, or in the cache directory of your home
+    where that cannot be written. The environment variable NUMBA_CACHE_DIR names another directory.
     """
     from icvi.warmup import warm_up
 
     try:
-        seconds = warm_up(indices or ("all", "Conn"), clusterers=not indices)
+        seconds = warm_up(indices)
     except ValueError as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:

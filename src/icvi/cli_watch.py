@@ -246,13 +246,15 @@ def watch(**given: Any) -> None:
     Exit codes: 0 the stream ended, 1 something was wrong with the input or a file, 2 the options
     make no sense, 130 stopped by Ctrl-C (143 by SIGTERM, 129 by a terminal that was closed).
     """  # noqa: D301  click's mark for lines that stay as they are
+    from icvi.announcing import announced_in_passing
     from icvi.watching.stopping import Stopping
 
     # Loading is not interrupted: a package that was would say that it is broken.
     with Stopping() as stopping:
         try:
-            job = _job(given)
-            from icvi.watching.command import Job, run
+            with announced_in_passing():
+                job = _job(given)
+                from icvi.watching.command import Job, run
 
             code = run(Job(**job), stopping)
         except KeyboardInterrupt:

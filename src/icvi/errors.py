@@ -1,4 +1,4 @@
-"""The errors that a caller may want to catch."""
+"""The errors that a caller may want to catch, and the warnings to silence."""
 
 from __future__ import annotations
 
@@ -9,3 +9,7 @@ class UndefinedIndexError(ValueError):
 
 class IndexCompilationError(TypeError):
     """A user's own index uses something that cannot be compiled."""
+
+
+class CacheWarning(RuntimeWarning):
+    """Compiled code cannot be kept on disk, so every process compiles it again."""

@@ -2,57 +2,73 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
+from icvi.indices import Index, select
 from icvi.progress import progress
 
+#: Modules of kernels that any tracker runs sooner or later.
+_TRACKER = ("change_many", "change_one", "join", "read", "scale", "update", "update_many")
 
-def warm_up(indices: Sequence[str], *, clusterers: bool = False) -> float:
+#: Those that it runs besides where an index compares prototypes.
+_PROTOTYPES = (
+    *("apply_graph_many", "rebuild", "relation", "take_graph", "update_graph", "update_graph_many"),
+    *("fuzzy_art", "quantizer", "usable"),  # they find the prototypes
+)
+
+
+def warm_up(indices: Sequence[str] = ()) -> float:
     """Compile everything that trackers with these indices run; how many seconds it took.
 
     Parameters
     ----------
-    indices : sequence of str
-        Names and groups.
-    clusterers : bool, default False
-        Whether to compile FuzzyART and FuzzySMART, too, where scikit-learn is there for them.
+    indices : sequence of str, optional
+        Names and groups. By default everything that is ever compiled, clusterers included, except
+        for indices of a user's own.
     """
-    from icvi.indices import select
-    from icvi.tracker import Tracker
-
     start = time.perf_counter()
-    chosen = select(indices)
-    X, labels = np.array([[0.0, 0.0], [1.0, 0.5], [0.2, 1.0], [0.9, 0.1]]), [0, 0, 1, 1]
-    prototypes = any(index.on == "prototypes" for index in chosen)
-    with progress("icvi: compiling", 5) as advance:
-        tracker = Tracker(list(chosen), bounds=(0.0, 1.0) if prototypes else None)
-        advance(1)
-        tracker.update_many(X, labels)
-        advance(1)
-        tracker.update(X[0], 0)
-        tracker.values  # noqa: B018  reading it is what compiles
-        advance(1)
-        if not prototypes:
-            tracker.remove(X[0], 0)
-            tracker.remove_many(X[1:2], labels[1:2])
-        advance(1)
-        if clusterers:
-            _warm_clusterers(X)
-        advance(1)
+    todo = _what_trackers_run(select(indices)) if indices else [*_all_kernels(), *_all_readings()]
+    with progress("icvi: compiling", len(todo)) as advance:
+        for compile_one in todo:
+            compile_one()
+            advance(1)
     return time.perf_counter() - start
 
 
-def _warm_clusterers(X: NDArray[np.float64]) -> None:
-    try:
-        from icvi.art.fuzzy_art import FuzzyART
-        from icvi.art.fuzzy_smart import FuzzySMART
-    except ImportError:  # no scikit-learn: nobody will use them
-        return
-    for clusterer in (FuzzyART(bounds=(0.0, 1.0)), FuzzySMART(bounds=(0.0, 1.0))):
-        clusterer.partial_fit(X)
-        clusterer.update(X[0])
-        clusterer.predict(X)
+def _what_trackers_run(indices: Sequence[Index]) -> list[Callable[[], object]]:
+    names = list(_TRACKER)
+    if any(index.on == "prototypes" for index in indices):
+        names += _PROTOTYPES
+    kernels = [partial(importlib.import_module, f"icvi.kernels.{name}") for name in names]
+    return [*kernels, *(partial(_compile_plan, index) for index in indices)]
+
+
+def _all_kernels() -> Iterator[Callable[[], object]]:
+    """Kernels are compiled when they are imported."""
+    import icvi.kernels
+
+    for module in pkgutil.walk_packages(icvi.kernels.__path__, "icvi.kernels."):
+        yield partial(importlib.import_module, module.name)
+
+
+def _all_readings() -> Iterator[Callable[[], object]]:
+    """Every reading that an index can have, whatever its options: each is in one of the modules."""
+    import icvi.indices
+
+    for module in pkgutil.walk_packages(icvi.indices.__path__, "icvi.indices."):
+        for entry in vars(importlib.import_module(module.name)).values():
+            if isinstance(entry, Index):
+                yield partial(_compile_plan, entry)
+
+
+def _compile_plan(index: Index) -> None:
+    """Compile the reading of an index, and what refreshes the caches that it looks at."""
+    from icvi.indices.conn_index import ConnIndex
+    from icvi.plan import make_plan
+
+    if not isinstance(index, ConnIndex):  # that one is read by the kernels of the graph
+        make_plan([index], [index.regularisation] if index.regularisation else [])

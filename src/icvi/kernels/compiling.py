@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import gc
 import hashlib
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,6 +20,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
+from icvi.announcing import announced
+from icvi.kernels.disk_cache import with_cache
 from icvi.kernels.pipeline import Pipeline
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
@@ -47,8 +47,6 @@ PAIRS = types.int64[:, ::1]
 SAMPLE = types.Array(types.float64, 1, "C", readonly=True)
 SAMPLES = types.Array(types.float64, 2, "C", readonly=True)
 
-_PATIENCE = 0.7  # seconds a load from the cache never takes
-
 
 @cache
 def source_key() -> str:
@@ -63,32 +61,23 @@ def source_key() -> str:
 def fingerprint(package: Path) -> str:
     """Digest of the kernels and indices below a package."""
     digest = hashlib.sha256()
-    for path in sorted([*package.glob("kernels/*.py"), *package.glob("indices/*.py")]):
+    for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("indices/**/*.py")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
 
 
 @contextmanager
-def announced() -> Iterator[None]:
-    """Say once on a terminal that compilation is under way, if it takes noticeable time."""
-    timer = threading.Timer(_PATIENCE, _announce)
-    timer.daemon = True
-    timer.start()
+def _compilation() -> Iterator[None]:
+    """Announce it if it takes long, and do without the garbage collector."""
     # Compiling and loading make many objects that stay: looking for garbage finds none.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        yield
+        with announced():
+            yield
     finally:
-        timer.cancel()
         if collecting:
             gc.enable()
-
-
-@cache
-def _announce() -> None:
-    if sys.stderr is not None and sys.stderr.isatty():
-        sys.stderr.write("icvi: compiling (once; later runs take it from the cache) ...\n")
 
 
 def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -110,17 +99,19 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
 
     def decorate(function: Callable[..., Any]) -> Any:
         function.__qualname__ += f"_{source_key()}"
-        with announced():
-            return numba.njit(
-                signature,
-                error_model="numpy",
-                nogil=True,
-                cache=True,
-                fastmath=fastmath,
-                no_rewrites=True,
-                no_cfunc_wrapper=True,
-                pipeline_class=Pipeline,
-            )(function)
+        with _compilation():
+            return with_cache(
+                lambda cache: numba.njit(
+                    signature,
+                    error_model="numpy",
+                    nogil=True,
+                    cache=cache,
+                    fastmath=fastmath,
+                    no_rewrites=True,
+                    no_cfunc_wrapper=True,
+                    pipeline_class=Pipeline,
+                )(function)
+            )
 
     return decorate
 
@@ -133,16 +124,20 @@ def step(
         return lambda function: step(function, cached=cached, fastmath=fastmath)
     if cached:
         function.__qualname__ += f"_{source_key()}"
-    with announced():
+
+    def made(cache: bool) -> Any:
         return numba.cfunc(
             STEP,
             nopython=True,
             error_model="numpy",
             fastmath=fastmath,
-            cache=cached,
+            cache=cache,
             no_rewrites=cached,
             pipeline_class=Pipeline,
         )(function)
+
+    with _compilation():
+        return with_cache(made) if cached else made(False)
 
 
 @intrinsic

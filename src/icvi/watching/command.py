@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from icvi.announcing import announced_in_passing
 from icvi.files import remove_unfinished
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
@@ -67,7 +68,8 @@ def run(job: Job, stopping: Stopping) -> int:
     shown = messages if job.options.get("trace") == "-" else Console()
     with contextlib.closing(view_for(None if job.quiet else shown)) as view:
         try:
-            with stopping.waiting():  # nothing has been written: it may end at once
+            # Nothing has been written: it may end at once.
+            with announced_in_passing(), stopping.waiting():
                 watched = watch(job.source, job.clusterer, **job.options)
         except KeyboardInterrupt:
             _say(messages, _NOTHING_YET)
@@ -112,7 +114,8 @@ def _begin(watched: Watch, job: Job) -> None:
             "there is a file that the model would replace: choose another, or --overwrite",
             job.model,
         )
-    watched.begin()
+    with announced_in_passing():
+        watched.begin()
     if job.model is not None:
         remove_unfinished(job.model)
 

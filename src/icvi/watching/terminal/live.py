@@ -11,6 +11,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
+from icvi.announcing import announced_by
 from icvi.progress import SHOWN as BAR_SHOWN
 from icvi.streams import Source
 from icvi.tracker import Tracker
@@ -58,7 +59,7 @@ class LiveTable(View):
         del step
         if self._watched is None or self._drawing is None:
             return
-        self._fresh, self._screen.waits = False, None
+        self._fresh, self._screen.waits, self._screen.compiles = False, None, False
         self._last = self._screen.elapsed
         if self._clock() >= self._due:
             self._drawing.check()
@@ -141,14 +142,16 @@ class _Drawing:
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="icvi-table", daemon=True)
         self._drawn: tuple[object, ...] = ()
-        self._silenced = False
+        self._claims = ExitStack()  # to the terminal
         self._failure: BaseException | None = None
         self.told = False
 
     def begin(self) -> None:
         """Draw, and go on drawing."""
         # Bars of long computations would be drawn across the table.
-        self._silenced = BAR_SHOWN.acquire(blocking=False)
+        if BAR_SHOWN.acquire(blocking=False):
+            self._claims.callback(BAR_SHOWN.release)
+        self._claims.enter_context(announced_by(self._compile))
         self._live.start(refresh=True)
         self._thread.start()
 
@@ -171,9 +174,10 @@ class _Drawing:
             self._live.transient = erase
             self._live.stop()
         finally:
-            if self._silenced:
-                BAR_SHOWN.release()
-                self._silenced = False
+            self._claims.close()
+
+    def _compile(self) -> None:
+        self._screen.compiles = True
 
     def _run(self) -> None:
         try:
@@ -184,7 +188,8 @@ class _Drawing:
 
     def _redraw(self) -> None:
         screen = self._screen
-        shown = (screen.snapshot, screen.waits is None, self._console.size, int(screen.elapsed))
+        busy = (screen.waits is None, screen.compiles)
+        shown = (screen.snapshot, busy, self._console.size, int(screen.elapsed))
         if shown != self._drawn:
             self._make_room()
             self._live.refresh()

@@ -8,6 +8,7 @@ from rich.progress_bar import ProgressBar
 from rich.segment import Segment
 from rich.text import Text
 
+from icvi.announcing import COMPILING
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.signs import Signs, signs_for
 from icvi.watching.terminal.snapshot import Snapshot
@@ -45,6 +46,8 @@ class Screen:
         What to show.
     waits : float or None
         Since when there has been nothing new.
+    compiles : bool
+        Whether there is nothing new because a kernel is being compiled.
     end : End or None
         How the run ended; then nothing is cut that is too large for the terminal.
     columns : int
@@ -57,6 +60,7 @@ class Screen:
         self._clock, self._start = clock, clock()
         self.snapshot = snapshot
         self.waits: float | None = None
+        self.compiles = False
         self.end: End | None = None
         self.columns = 0
         self.widths: list[int] = []
@@ -120,6 +124,8 @@ class Screen:
 
     def _progress(self, snapshot: Snapshot) -> list[str]:
         share = "" if snapshot.share is None else percent(snapshot.share).rjust(5)
+        if self.compiles:
+            return [share, COMPILING, f"{clock_time(self.elapsed)} elapsed"]
         waits = self.waits  # another thread may set it
         if waits is not None and self._clock() - waits >= _PATIENCE:
             return [share, "waiting for more", f"{clock_time(self.elapsed)} elapsed"]
