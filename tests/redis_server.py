@@ -33,10 +33,13 @@ def program():
 
 
 class Server:
-    """A Redis server of our own that keeps its data when it is killed."""
+    """A Redis server of our own that keeps its data when it is killed.
 
-    def __init__(self, folder):
-        self.program, self.folder = program(), folder
+    Without a log it only has what `snapshot` wrote last.
+    """
+
+    def __init__(self, folder, log=True):
+        self.program, self.folder, self.log = program(), folder, log
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -50,7 +53,8 @@ class Server:
         self.process = subprocess.Popen(
             [
                 *(self.program, "--port", str(self.port), "--dir", str(self.folder), "--save", ""),
-                *("--appendonly", "yes", "--appendfsync", "always", "--bind", "127.0.0.1"),
+                *("--appendonly", "yes" if self.log else "no", "--appendfsync", "always"),
+                *("--bind", "127.0.0.1"),
             ],
             stdout=subprocess.DEVNULL,
         )
@@ -66,6 +70,14 @@ class Server:
     def kill(self):
         self.process.kill()
         self.process.wait()
+
+    def snapshot(self):
+        with self.client() as client:
+            client.save()
+
+    def restart(self):
+        self.kill()
+        self.start()
 
     def client(self):
         return redis.Redis(port=self.port)

@@ -9,6 +9,7 @@ from typing import Any
 
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
+from icvi.streams.data_loss import DataLoss
 from icvi.streams.source import Source
 
 _TEXT = ("csv", "ndjson")
@@ -24,6 +25,7 @@ def open_source(
     follow: bool = False,
     rows: int = 8192,
     format: str | None = None,
+    on_data_loss: str = "stop",
     **redis: Any,
 ) -> Source:
     r"""Open a stream of samples.
@@ -55,6 +57,10 @@ def open_source(
         would have to be waited for.
     format : {"csv", "ndjson", "parquet"}, optional
         Of what has no name, or a name that does not tell.
+    on_data_loss : {"stop", "continue"}
+        What to do when samples are gone before they were read: entries of a Redis stream that were
+        trimmed, another stream under its key, a followed file that was rotated away. Stop with an
+        error, or resume, count them in ``lost`` and explain them in ``losses``.
     **redis
         For a Redis stream: ``group``, ``consumer`` and ``patience``; see `RedisSource`.
 
@@ -74,10 +80,11 @@ def open_source(
     wanted = Wanted.of(columns, label, time)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)
+    following: dict[str, Any] = {"follow": follow, "on_data_loss": DataLoss(on_data_loss).mode}
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
         from icvi.streams.redis_source import RedisSource
 
-        return RedisSource(what, wanted, follow=follow, **options, **redis)
+        return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
         raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {what!r}")
     if isinstance(what, str) and what == "-":

@@ -10,6 +10,7 @@ from typing import Self
 
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
+from icvi.streams.data_loss import DataLoss
 
 
 class Source(ABC):
@@ -31,8 +32,9 @@ class Source(ABC):
     size: int | None = None
     done: int | None = None
 
-    def __init__(self, bad_rows: str = "error") -> None:
+    def __init__(self, bad_rows: str = "error", on_data_loss: str = "stop") -> None:
         self._bad = BadRows(bad_rows)
+        self._loss = DataLoss(on_data_loss)
         self._stopped = threading.Event()
         self._reading = threading.RLock()  # held while a batch is read
         self._row = 0  # number of the next sample
@@ -51,6 +53,16 @@ class Source(ABC):
     def reasons(self) -> tuple[str, ...]:
         """Why the first of them were left out."""
         return tuple(self._bad.reasons)
+
+    @property
+    def lost(self) -> int:
+        """Samples that are known to be lost: gone before they were read."""
+        return self._loss.count
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What was lost, or changed so that something may be."""
+        return tuple(self._loss.reasons)
 
     @abstractmethod
     def seek(self, position: Position) -> None:

@@ -1,0 +1,87 @@
+"""A Redis server that may be away for a moment."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from icvi.streams.extras import load
+
+_T = TypeVar("_T")
+_FIRST_DELAY, _LONGEST_DELAY = 0.05, 5.0
+
+
+class Connection:
+    """A client that is asked again while the server cannot be reached.
+
+    Parameters
+    ----------
+    url : str
+        ``redis://host:port/db/key``.
+    patience : float
+        Seconds to keep trying.
+    stopped : threading.Event
+        Ends the wait.
+
+    Attributes
+    ----------
+    key, where : str
+        The key, and the address without a password, for errors.
+    failures : int
+        How often an answer did not come: what was asked may have been done.
+    """
+
+    def __init__(self, url: str, patience: float, stopped: threading.Event) -> None:
+        self._redis = load("redis", "redis")
+        server, self.key, self.where = _parts(url)
+        self._patience, self._stopped = patience, stopped
+        self.failures = 0
+        retry = load("redis.retry", "redis").Retry(load("redis.backoff", "redis").NoBackoff(), 0)
+        # Waiting is done here, where it can say what it waits for and be stopped.
+        self.client: Any = self._redis.Redis.from_url(
+            server, retry=retry, socket_connect_timeout=5.0, socket_timeout=10.0
+        )
+
+    def ask(self, action: Callable[[], _T]) -> _T:
+        """Do something with the server, again and again while it cannot be reached."""
+        delay, start = _FIRST_DELAY, time.monotonic()
+        while True:
+            try:
+                return action()
+            except (self._redis.ConnectionError, self._redis.TimeoutError) as error:
+                if isinstance(error, self._redis.AuthenticationError):
+                    raise ValueError(f"{self.where}: {error}") from error
+                self.failures += 1
+                waited = time.monotonic() - start
+                if self._stopped.is_set() or waited + delay > self._patience:
+                    raise ConnectionError(
+                        f"{self.where}: no answer for {waited:.1f} s ({error}); is the server "
+                        f"running and the address right? What is not acknowledged is delivered "
+                        f"again after a restart; patience=... waits longer"
+                    ) from error
+                self._stopped.wait(delay)
+                delay = min(2.0 * delay, _LONGEST_DELAY)
+            except self._redis.ResponseError as error:
+                raise ValueError(f"{self.where}: {error}") from error
+
+    def refused(self, error: Exception, why: str) -> bool:
+        """Whether an error is the server's answer that begins so."""
+        return isinstance(error, self._redis.ResponseError) and why in str(error)
+
+
+def _parts(url: str) -> tuple[str, str, str]:
+    """Address of the server, the key, and both without a password, for errors."""
+    parts = urlsplit(url)
+    database, _, key = parts.path.lstrip("/").partition("/")
+    shown = f"{parts.scheme}://{parts.hostname or ''}"
+    shown += (f":{parts.port}" if parts.port else "") + parts.path
+    if not database.isdigit() or not key:
+        raise ValueError(
+            f"expected an address such as redis://localhost:6379/0/key (host, port, number of the "
+            f"database, key of the stream), got {shown}"
+        )
+    server = urlunsplit((parts.scheme, parts.netloc, f"/{database}", parts.query, ""))
+    return server, unquote(key), shown
