@@ -10,6 +10,7 @@ from typing import Any
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.data_loss import DataLoss
+from icvi.streams.rotation import rotated
 from icvi.streams.source import Source
 
 _TEXT = ("csv", "ndjson")
@@ -92,7 +93,7 @@ def open_source(
             raise ValueError("standard input is closed: there is nothing to read")
         what = sys.stdin.buffer
     if paths.is_path(what) or _are_paths(what):
-        return _open_files(what, wanted, format, follow, options)
+        return _open_files(what, wanted, format, following, options)
     if hasattr(what, "read"):
         return _open_pipe(what, wanted, format, options)
     if follow:
@@ -110,12 +111,19 @@ def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str,
 
 
 def _open_files(
-    what: Any, wanted: Wanted, format: str | None, follow: bool, options: dict[str, Any]
+    what: Any,
+    wanted: Wanted,
+    format: str | None,
+    following: dict[str, Any],
+    options: dict[str, Any],
 ) -> Source:
-    files = paths.find(what)
+    follow = following["follow"]
+    # A file that is being rotated just now may be away; one that never was is an error.
+    away = follow and paths.is_path(what) and not os.path.exists(what) and rotated(os.fspath(what))
+    files = [os.fspath(what)] if away else paths.find(what)
     found = paths.format_of(files, format)
     if found in _TEXT:
-        source: Source = _text_source(found)(files, wanted, follow=follow, **options)
+        source: Source = _text_source(found)(files, wanted, **following, **options)
         return source
     if follow:
         raise ValueError(
