@@ -444,3 +444,25 @@ def test_a_shared_group_that_was_destroyed_is_reported(server):
     asked(server, "xgroup_destroy", "icvi")
     with pytest.raises(DataLossError, match="group 'icvi' was deleted or set back, and other"):
         rows_of(server, positions["one"], consumer="one")
+
+
+@pytest.mark.parametrize("how", SPOILED)
+def test_a_group_that_is_spoiled_before_anything_was_stored_does_not_matter(server, how):
+    """The place where reading began is a position, too."""
+    server.add(0, 100)
+    with open_source(server.url, columns=["x"], rows=30) as source:
+        next(iter(source))
+        source.commit(next(iter(source)).position)
+    with open_source(server.url, columns=["x"], rows=10) as source:
+        start = json.loads(json.dumps(source.start()))
+        assert next(iter(source)).X[0, 0] == 60
+    SPOILED[how](server)
+    assert rows_of(server, start)[0] == list(range(60, 100))
+
+
+def test_a_stream_that_does_not_exist_begins_at_its_first_entry(server):
+    with open_source(server.url, columns=["x"], follow=True) as source:
+        start = source.start()
+    server.add(0, 10)
+    asked(server, "xgroup_create", "icvi", "$")
+    assert rows_of(server, start)[0] == list(range(10))

@@ -85,6 +85,10 @@ class FollowedBytes:
         """Size, inode and head."""
         return {**self._file.identity(0), **head_position(self._head[:offset])}
 
+    def begins(self) -> dict[str, Any]:
+        """Size, inode and head of a file of which nothing was read."""
+        return {**self._file.identity(HEAD), **tail_position(b"")}
+
     def done(self) -> int | None:
         """Bytes read."""
         return self._offset

@@ -82,6 +82,31 @@ class RedisReader:
         mine = {"key": self._key, "group": self._group, "consumer": self._consumer}
         return {**mine, "shared": self._shared, **self._memory.position()}
 
+    def start(self) -> dict[str, Any]:
+        """A position before the first entry that the group would give now."""
+        memory = Memory()
+        memory.restart(*self._connection.ask(self._beginning))
+        return {**self.position(), **memory.position()}
+
+    def _beginning(self) -> tuple[str, int | None]:
+        try:
+            group = self._ask(None).group
+        except (_NoStreamError, _NoGroupError):
+            return START, None
+        pending = self._client.xpending_range(
+            self._key, self._group, min="-", max="+", count=1, consumername=self._consumer
+        )
+        if not pending:
+            return self._delivered(group)
+        first = text(pending[0]["message_id"])
+        before = self._client.xrevrange(self._key, first, "-", count=2)
+        return next((n for n, _ in _entries(before) if order(n) < order(first)), START), None
+
+    def _delivered(self, group: dict[str, Any]) -> tuple[str, int | None]:
+        """Up to where the group has delivered; its number only where the entry is trimmed."""
+        last = text(group["last-delivered-id"])
+        return last, None if last == START or self._find([last]) else group.get("entries-read")
+
     def resume(self, position: dict[str, Any]) -> None:
         """Continue after a position; what is gone since then is reported now."""
         self._memory.resume(position)
@@ -173,10 +198,8 @@ class RedisReader:
             # Some may have been acknowledged before: only the group knows how many there were.
             self._memory.last, self._memory.number = seen.entries[-1][0], None
             return entries or None
-        delivered = text(seen.group["last-delivered-id"])
+        delivered, number = self._delivered(seen.group)
         if order(delivered) > order(self._memory.last):
-            # The group counts what it delivered: needed only where that is trimmed already.
-            number = None if self._find([delivered]) else seen.group.get("entries-read")
             self._memory.restart(delivered, number)
         self._placed, self._behind = True, False
         self._shared = bool(self._others())

@@ -93,17 +93,21 @@ class RedisSource(Source):
             self._waiting = self._entries()
         return self._chosen.features if self._chosen is not None else ()
 
+    def start(self) -> Position:
+        """The entry after which the group would begin."""
+        return {**self._reader.start(), "row": 0, "skipped": 0}
+
     def seek(self, position: Position) -> None:
         """Resume after an entry; those of this consumer up to it are acknowledged."""
         theirs = {name: position.get(name) for name in self._mine}
         if theirs != self._mine:
             raise refuse_position(self._where, f"it is of {theirs}, and this is {self._mine}")
-        chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
-        if not self._wanted.accepts(chosen):
+        chosen = Chosen.of(position)
+        if chosen is not None and not self._wanted.accepts(chosen):
             raise refuse_position(self._where, f"its columns were {chosen.names}")
         self._loss.resume(position)
         self._reader.resume(position)
-        self._chosen, self._times, self._waiting = chosen, Times(position["time_kind"]), []
+        self._chosen, self._times, self._waiting = chosen, Times(position.get("time_kind")), []
         self._row, self._bad.count = int(position["row"]), int(position["skipped"])
 
     def commit(self, position: Position) -> None:

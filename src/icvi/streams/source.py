@@ -64,6 +64,14 @@ class Source(ABC):
         """What was lost, or changed so that something may be."""
         return tuple(self._loss.reasons)
 
+    def start(self) -> Position:
+        """Where reading would begin now; empty where that is always the same place.
+
+        A position of what changes by itself: a followed file may be rotated, and a consumer group
+        be deleted, before the first batch has been stored.
+        """
+        return {}
+
     @abstractmethod
     def seek(self, position: Position) -> None:
         """Go on after the batch that had this position; refuses one of another source."""

@@ -101,14 +101,24 @@ class TextSource(Source):
             self._pending = self._next_block()
         return self._chosen.features if self._chosen is not None else self._without_rows()
 
+    def start(self) -> Position:
+        """The file that is followed, as it is now."""
+        path = self._files[0]
+        begun = self._row or self._bytes is not None
+        if begun or not self._follow or is_pipe(path) or not os.path.exists(path):
+            return {}
+        self._bytes = opened = FollowedBytes(path, self._stopped, self._loss)
+        place = {"file": path, "number": 0, "offset": 0, "line": 1, "unfinished": False}
+        return {**place, "row": 0, "skipped": 0, **opened.begins()}
+
     def seek(self, position: Position) -> None:
         """Resume after the batch that had this position."""
         if self._row or self._bytes is not None:
             raise ValueError("seek before reading; open the source again")
         number = int(position["number"])
         check_file(self._files, position["file"], number)
-        chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
-        if not self._wanted.accepts(chosen):
+        chosen = Chosen.of(position)
+        if chosen is not None and not self._wanted.accepts(chosen):
             raise refuse_position(self._files[number], f"its columns were {chosen.names}")
         self._loss.resume(position)
         self._check_files(number, position)
@@ -122,7 +132,7 @@ class TextSource(Source):
             self._bytes = self._blocks = None
             self._number = 0
             raise
-        self._chosen, self._times = chosen, Times(position["time_kind"])
+        self._chosen, self._times = chosen, Times(position.get("time_kind"))
         self._row, self._bad.count = int(position["row"]), int(position["skipped"])
 
     def _release(self) -> None:
@@ -188,14 +198,15 @@ class TextSource(Source):
         elif is_pipe(name):
             self._bytes = NamedPipeBytes(name, self._stopped)
         elif self._follow:
-            if not self._wait_for(self._next or name):
-                return
-            self._bytes = FollowedBytes(name, self._stopped, self._loss, self._next)
+            if self._bytes is None:
+                if not self._wait_for(self._next or name):
+                    return
+                self._bytes = FollowedBytes(name, self._stopped, self._loss, self._next)
         else:
             self._bytes = FileBytes(name)
         blocks = Blocks(self._bytes, self._row_ends)
         self._begin(blocks, self._bytes.name)
-        if position is not None:
+        if position is not None and position["offset"]:
             blocks.move(
                 int(position["offset"]), int(position["line"]), bool(position["unfinished"])
             )

@@ -106,6 +106,7 @@ class Loop:
         for output in self.outputs.values():
             output.begin(again)
         if self._checkpoint is not None:
+            self._position = self._committed = self.source.start()
             self.settle()
 
     def steps(self) -> Iterator[Step]:
