@@ -21,13 +21,14 @@ from pathlib import Path
 import numpy as np
 
 import icvi
+from icvi import container
 from killing import child, ended, size
 from redis_server import KEY, Server
 
 SMART = "--clusterer smart --rho-a 0.9 --rho-b 0.7 --bounds 0 8 --columns x --columns y".split()
 KEPT = "--quiet --indices CH --trace t.csv --checkpoint kept --checkpoint-every 0".split()
 ROWS = 12_000
-LIMIT = 300.0  # seconds that one wait may take, at most
+LIMIT = 120.0  # seconds that one wait may take, at most
 
 
 def samples():
@@ -117,6 +118,11 @@ class RotatedFile:
 SOURCES = {"redis": RedisSource, "rotated": RotatedFile}
 
 
+def begun(checkpoint):
+    """Whether samples are in a checkpoint."""
+    return checkpoint.exists() and container.read(checkpoint)[0].get("seen", 0) > 0
+
+
 def wait(process, until):
     """Wait until something is true; the exit code if the process ended before."""
     start = time.monotonic()
@@ -140,6 +146,8 @@ def run(source, place, kills, chance):
     for _ in range(kills):
         process = child(source.arguments)
         grown = size(place) + chance.uniform(0, 60_000)
+        # Before a watch has stored anything, there is nothing that it could lose.
+        wait(process, lambda: begun(place / "kept" / "watch.icvi"))
         source.add(chance.randrange(ROWS // kills))
         done.append(source.disturb())
         source.add(chance.randrange(1, 200))
