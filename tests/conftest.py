@@ -99,9 +99,19 @@ def shared() -> Path:
 @pytest.fixture
 def server(tmp_path):
     """A running Redis server, for which redis-server must be installed or installable."""
+    yield from running(tmp_path, log=True)
+
+
+@pytest.fixture
+def forgetful(tmp_path):
+    """A Redis server that has what its last snapshot had when it is killed and started again."""
+    yield from running(tmp_path, log=False)
+
+
+def running(folder, log):
     from redis_server import Server
 
-    server = Server(tmp_path)
+    server = Server(folder, log)
     server.start()
     yield server
     server.kill()

@@ -41,10 +41,13 @@ def free_port():
 
 
 class Server:
-    """A Redis server of our own that keeps its data when it is killed."""
+    """A Redis server of our own that keeps its data when it is killed.
 
-    def __init__(self, folder):
-        self.program, self.folder = program(), folder
+    Without a log it only has what `snapshot` wrote last.
+    """
+
+    def __init__(self, folder, log=True):
+        self.program, self.folder, self.log = program(), folder, log
         self.port = self.process = None
 
     @property
@@ -66,7 +69,8 @@ class Server:
         self.process = processes.begin(
             [
                 *(self.program, "--port", str(self.port), "--dir", str(self.folder), "--save", ""),
-                *("--appendonly", "yes", "--appendfsync", "always", "--bind", "127.0.0.1"),
+                *("--appendonly", "yes" if self.log else "no", "--appendfsync", "always"),
+                *("--bind", "127.0.0.1"),
             ],
             stdout=subprocess.DEVNULL,
         )
@@ -85,6 +89,14 @@ class Server:
 
     def kill(self):
         processes.end(self.process)
+
+    def snapshot(self):
+        with self.client() as client:
+            client.save()
+
+    def restart(self):
+        self.kill()
+        self.start()
 
     def client(self):
         return redis.Redis(port=self.port)

@@ -93,34 +93,6 @@ def test_closing_before_there_is_a_header_is_no_error(tmp_path):
     assert list(source) == []
 
 
-def spoiled(path, how):
-    if how == "truncated":
-        path.write_text("x\n1\n")
-    elif how == "vanished":
-        path.unlink()
-    elif how == "replaced":
-        other = path.with_name("b.csv")
-        other.write_text("x\n" + "7\n" * 50)
-        os.replace(other, path)
-    else:
-        path.write_text("x\n" + "8\n" * 50)
-
-
-@pytest.mark.parametrize("how", ["truncated", "vanished", "replaced", "written anew"])
-def test_a_file_that_cannot_be_continued_is_named(tmp_path, how):
-    path = tmp_path / "a.csv"
-    path.write_text("x\n1\n2\n3\n")
-    with open_source(path, follow=True) as source:
-        batches = iter(source)
-        assert next(batches).X.ravel().tolist() == [1, 2, 3]
-        spoiled(path, how)
-        timer = threading.Timer(10, source.close)
-        timer.start()
-        with pytest.raises(OSError, match=rf"a\.csv (was )?{how}.* while it was followed"):
-            next(batches)
-        timer.cancel()
-
-
 def test_only_one_plain_file_can_be_followed(tmp_path):
     for name in ("a.csv", "b.csv", "c.csv.gz"):
         (tmp_path / name).write_text("x\n1\n")

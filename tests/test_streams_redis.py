@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from icvi.streams import open_source
+from icvi.streams import DataLossError, open_source
 from redis_server import KEY
 from stream_inputs import concatenated
 
@@ -149,15 +149,21 @@ def test_bad_entries_are_named_or_left_out(server):
         list(source)
 
 
-def test_entries_deleted_before_they_were_dealt_with_are_bad_rows(server):
+def test_entries_deleted_after_they_were_delivered_are_lost(server):
     server.add(0, 3)
     with open_source(server.url, columns=["x"]) as source:
         (batch,) = source
     with server.client() as client:
         client.xdel(KEY, batch.position["id"])
-    with open_source(server.url, columns=["x"], bad_rows="skip") as source:
+    with (
+        open_source(server.url, columns=["x"]) as source,
+        pytest.raises(DataLossError, match="1 entry was deleted from the stream before being"),
+    ):
+        list(source)
+    with open_source(server.url, columns=["x"], on_data_loss="continue") as source:
         assert concatenated(source).X.ravel().tolist() == [0, 1]
-    assert "deleted from the stream before it was dealt with" in source.reasons[0]
+    assert (source.lost, source.skipped) == (1, 0)
+    assert batch.position["id"] in source.losses[0]
 
 
 def test_two_consumers_share_a_group_and_groups_do_not_share(server):

@@ -22,7 +22,7 @@ _CLUSTERERS = (
 
 #: The options under headings, in the order in which one decides on them.
 _GROUPS = {
-    "Where the samples are": "columns time bad_rows follow format group consumer patience",
+    "Where the samples are": "columns time bad_rows follow on_data_loss format group consumer patience",
     "Who labels them": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
     "What is read of them": "indices every noise window half_life",
     "Where the results go": "trace trace_format report save_model overwrite quiet",
@@ -115,7 +115,19 @@ def number(name: str, help: str) -> Callable[[Command], Command]:
     show_default=True,
     help="What to do about rows that cannot be used: stop there, or leave them out and count them.",
 )
-@click.option("--follow", is_flag=True, help="Wait for more at the end of the file or stream.")
+@click.option(
+    "--follow",
+    is_flag=True,
+    help="Wait for more at the end of the file or stream; follow a file that is rotated.",
+)
+@click.option(
+    "--on-data-loss",
+    type=click.Choice(["stop", "continue"]),
+    default="stop",
+    show_default=True,
+    help="What to do when samples are gone before they were read (trimmed from a Redis stream, a "
+    "followed file rotated away): stop with an error, or resume and count them.",
+)
 @click.option(
     "--format",
     type=click.Choice(["csv", "ndjson", "parquet"]),

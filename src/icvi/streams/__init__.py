@@ -8,7 +8,8 @@
 """
 
 from icvi.streams.batch import Batch, Position
+from icvi.streams.data_loss import DataLossError
 from icvi.streams.opening import open_source
 from icvi.streams.source import Source
 
-__all__ = ["Batch", "Position", "Source", "open_source"]
+__all__ = ["Batch", "DataLossError", "Position", "Source", "open_source"]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.streams.file_bytes import Bytes
+from icvi.streams.fingerprint import TAIL
 
 #: A row longer than this is refused: rather a quote was never closed, or it is no text at all.
 LONGEST = 64 << 20
@@ -101,6 +102,7 @@ class Blocks:
     ) -> None:
         self._source, self._row_ends = source, row_ends
         self.offset, self.line = 0, 1  # where the next block begins
+        self.tail = b""  # the bytes just before that
         self._unfinished = False  # the line before was read without its end
         self._buffer = b""
         self._start = 0  # of what is not handed on yet
@@ -122,26 +124,38 @@ class Blocks:
         return self._rest() if self._source.complete else None
 
     def move(self, offset: int, line: int, unfinished: bool) -> None:
-        """Go on where a position says; what cannot be moved in is read up to there."""
+        """Continue where a position says; what cannot be moved in is read up to there."""
+        before = min(TAIL, offset)
         if self._source.seekable:
-            self._source.seek(offset)
-            rest = b""
+            self._source.seek(offset - before)
+            data = self._exactly(before)
         else:
-            rest = self._passed(offset)
+            data = self._passed(offset, before)
+        self.tail, rest = data[:before], data[before:]
         self.offset, self.line, self._unfinished = offset, line, unfinished
         self._take(rest)
 
-    def _passed(self, offset: int) -> bytes:
-        rest, at = self._buffer[self._start :], self.offset
-        while at + len(rest) < offset:
-            at += len(rest)
-            rest = self._source.read(CHUNK)
-            if not rest:
+    def _exactly(self, length: int) -> bytes:
+        data = b""
+        while len(data) < length and (more := self._source.read(length - len(data))):
+            data += more
+        return data
+
+    def _passed(self, offset: int, before: int) -> bytes:
+        """Bytes of a pipe from a bit before an offset on."""
+        kept = self.tail + self._buffer[self._start :]
+        at = self.offset - len(self.tail)
+        while at + len(kept) < offset:
+            surplus = max(0, len(kept) - before)
+            at, kept = at + surplus, kept[surplus:]
+            more = self._source.read(CHUNK)
+            if not more:
                 raise ValueError(
                     f"{self._source.name}: this position is at byte {offset}, and the stream ends "
-                    f"at {at}; a pipe must bring the same stream from its beginning"
+                    f"at {at + len(kept)}; a pipe must bring the same stream from its beginning"
                 )
-        return rest[offset - at :]
+            kept += more
+        return kept[offset - before - at :]
 
     def _take(self, data: bytes) -> None:
         if self._unfinished and data:
@@ -172,6 +186,7 @@ class Blocks:
             )
         self._unfinished = False
         self.offset += end.end()
+        self.tail = (self.tail + data[: end.end()])[-TAIL:]
         return data[end.end() :]
 
     def _cut(self, rows: int) -> Block:
@@ -189,6 +204,7 @@ class Blocks:
 
     def _block(self, stop: int, last: bool = False) -> Block:
         data, line = self._buffer[self._start : stop], self.line
+        self.tail = (self.tail + data[-TAIL:])[-TAIL:]
         if self.offset == 0:
             data = _without_mark(data, self._source.name)
         self.offset += stop - self._start

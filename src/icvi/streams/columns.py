@@ -20,6 +20,13 @@ class Chosen:
     label: str | None = None
     time: str | None = None
 
+    @classmethod
+    def of(cls, position: dict[str, Any]) -> Chosen | None:
+        """Those of a position; None where it was taken before any row was read."""
+        if "columns" not in position:
+            return None
+        return cls(tuple(position["columns"]), position["label"], position["time"])
+
     @property
     def names(self) -> tuple[str, ...]:
         """All of them: features, then label, then time."""

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any
 
 from icvi.optional import load
+from icvi.streams.batch import Position
 from icvi.streams.blocks import Block, Blocks, csv_row_ends
 from icvi.streams.columns import Chosen, Wanted, difference, listed
 from icvi.streams.csv_rows import CsvRows, split_rows
@@ -43,20 +44,39 @@ class CsvSource(TextSource):
                 opened.close()
 
     def _begin(self, blocks: Blocks, name: str) -> None:
-        header = _header(blocks, name)
-        if header is None:
-            if self.closed:
+        row = _first_row(blocks, name)
+        if row is None:
+            # A followed file may be closed, or rotated, before there is anything in it.
+            if self.closed or self._follow:
                 return
             raise ValueError(f"{name} is empty; expected a header with the names of the columns")
+        fields, line, data = row
+        if self._follow and self._header is not None and self._is_data(fields):
+            blocks.move(0, 1, False)  # a file that was emptied in place has its header no more
+            self._rows_of = None
+            return
+        header = _checked(fields, name, line, data)
         if self._header is not None:
             how = difference(self._header, header)
             if how is not None:
                 raise ValueError(f"{name}: expected the columns of {self._files[0]}, got it {how}")
         self._header, self._rows_of = header, None
 
+    def _is_data(self, fields: list[str]) -> bool:
+        assert self._header is not None
+        return len(fields) == len(self._header) and any(map(is_number, fields))
+
+    def _resume_header(self, position: Position) -> None:
+        if self._follow:
+            self._header = position.get("header")
+
+    def _position(self, block: Block) -> Position:
+        header = {"header": self._header} if self._follow else {}
+        return {**super()._position(block), **header}
+
     def _look(self, block: Block) -> Chosen | None:
         assert self._header is not None
-        name = self._files[self._number]
+        name = self._name
         rows = list(islice(split_rows(block, single=len(self._header) == 1), LOOKED_AT))
         whole = [row.fields for row in rows if len(row.fields) == len(self._header)]
         if not whole:
@@ -68,15 +88,13 @@ class CsvSource(TextSource):
     def _decode_none(self, block: Block) -> None:
         """Report rows of which not one has the right number of fields."""
         assert self._header is not None
-        CsvRows(
-            self._files[self._number], self._header, Chosen(()), self._times, self._bad
-        ).read_none(block)
+        CsvRows(self._name, self._header, Chosen(()), self._times, self._bad).read_none(block)
 
     def _decode(self, block: Block) -> Rows:
         assert self._header is not None
         assert self._chosen is not None
         if self._rows_of is None:
-            name = self._files[self._number]
+            name = self._name
             self._rows_of = CsvRows(name, self._header, self._chosen, self._times, self._bad)
         return self._rows_of.read(block)
 
@@ -86,12 +104,13 @@ class CsvSource(TextSource):
         return self._wanted.choose(header, numeric, self._files[0]).features if header else ()
 
 
-def _header(blocks: Blocks, name: str) -> list[str] | None:
+def _first_row(blocks: Blocks, name: str) -> tuple[list[str], int, bytes] | None:
+    """Fields, line and bytes of the first row that is not empty."""
     while (block := blocks.next(1)) is not None:
         for row in split_rows(block):
             if row.problem is not None:
                 raise ValueError(f"{name}, line {row.line}: {row.problem}")
-            return _checked(row.fields, name, row.line, block.data)
+            return row.fields, row.line, block.data
     return None
 
 

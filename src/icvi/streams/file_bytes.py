@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any, Protocol
 
-from icvi.streams.fingerprint import HEAD, head_of, head_position
+from icvi.streams.fingerprint import HEAD, TAIL, head_position, stamp
 
 _PATIENCE = 0.2  # seconds between looks at whether the source was closed
 
@@ -58,8 +58,8 @@ class FileBytes:
                 f"{path} is a folder; give its files, for instance {os.path.join(path, '*.csv')!r}"
             )
         self._raw: IO[bytes] = open(path, "rb", buffering=0)  # noqa: SIM115  closed by close
-        zipped = path.endswith(".gz")
-        self._file: Any = gzip.GzipFile(fileobj=self._raw, mode="rb") if zipped else self._raw
+        self.zipped = path.endswith(".gz")
+        self._file: Any = gzip.GzipFile(fileobj=self._raw, mode="rb") if self.zipped else self._raw
         self._head = b""
 
     def read(self, most: int) -> bytes:
@@ -78,10 +78,54 @@ class FileBytes:
             self._file.seek(offset)
 
     def identity(self, offset: int) -> dict[str, Any]:
-        """Size and head."""
+        """Size, inode and head."""
         if len(self._head) < min(offset, HEAD):
-            self._head = head_of(self.name, offset)
-        return {"size": os.fstat(self._raw.fileno()).st_size, **head_position(self._head)}
+            self._head = self.peek(0, min(offset, HEAD))
+        found = os.fstat(self._raw.fileno())
+        about = {"size": found.st_size, "device": found.st_dev, "inode": found.st_ino}
+        return {**about, **head_position(self._head)}
+
+    def peek(self, offset: int, length: int) -> bytes:
+        """Bytes as they are on the disk now; reading continues where it was."""
+        before = self._raw.tell()
+        try:
+            self._raw.seek(offset)
+            return self._raw.read(length)
+        finally:
+            self._raw.seek(before)
+
+    def stamp(self, size: int) -> str:
+        """By which the file is known again after all of it was read."""
+        size = self.size if self.zipped else size
+        head, start = self.peek(0, min(HEAD, size)), max(0, size - TAIL)
+        return stamp(self.name, size, head, self.peek(start, size - start))
+
+    def exactly(self, length: int) -> bytes:
+        """So many bytes; fewer only at the end."""
+        data = b""
+        while len(data) < length and (more := self.read(length - len(data))):
+            data += more
+        return data
+
+    def left(self) -> int:
+        """Bytes on the disk that were not read; fewer than none where the file has shrunk."""
+        return self.size - self._raw.tell()
+
+    @property
+    def size(self) -> int:
+        """Bytes on the disk."""
+        return os.fstat(self._raw.fileno()).st_size
+
+    @property
+    def inode(self) -> tuple[int, int]:
+        """What the file is to the system, whatever its name."""
+        found = os.fstat(self._raw.fileno())
+        return found.st_dev, found.st_ino
+
+    @property
+    def links(self) -> int:
+        """How many names the file has; none when it was deleted."""
+        return os.fstat(self._raw.fileno()).st_nlink
 
     def done(self) -> int | None:
         """Bytes read from the disk; unknown once it is closed."""

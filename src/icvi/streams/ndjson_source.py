@@ -32,7 +32,7 @@ class NdjsonSource(TextSource):
         self._rows_of = None
 
     def _look(self, block: Block) -> Chosen | None:
-        name = self._files[self._number]
+        name = self._name
         numeric: dict[str, bool | None] = {}
         for line, data in islice(split_lines(block), LOOKED_AT):
             try:
@@ -62,7 +62,7 @@ class NdjsonSource(TextSource):
     def _decode(self, block: Block) -> Rows:
         assert self._chosen is not None
         if self._rows_of is None:
-            name = self._files[self._number]
+            name = self._name
             self._rows_of = NdjsonRows(name, self._chosen, self._times, self._bad)
         return self._rows_of.read(block)
 

@@ -13,6 +13,8 @@ from icvi.inputs import as_flag
 from icvi.nearest import refuse_unknown
 from icvi.streams import paths
 from icvi.streams.columns import Column, Wanted
+from icvi.streams.data_loss import DataLoss
+from icvi.streams.rotation import rotated
 from icvi.streams.source import Source
 from icvi.wording import short, shown_address
 
@@ -32,6 +34,7 @@ def open_source(
     follow: bool = False,
     rows: int = 8192,
     format: str | None = None,
+    on_data_loss: str = "stop",
     **redis: Any,
 ) -> Source:
     r"""Open a stream of samples.
@@ -63,6 +66,10 @@ def open_source(
         would have to be waited for.
     format : {"csv", "ndjson", "parquet"}, optional
         Of what has no name, or a name that does not tell.
+    on_data_loss : {"stop", "continue"}
+        What to do when samples are gone before they were read: entries of a Redis stream that were
+        trimmed, another stream under its key, a followed file that was rotated away. Stop with an
+        error, or resume, count them in ``lost`` and explain them in ``losses``.
     **redis
         For a Redis stream: ``group``, ``consumer`` and ``patience``; see `RedisSource`.
 
@@ -83,10 +90,11 @@ def open_source(
     wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     _check_format(format)
+    following: dict[str, Any] = {"follow": follow, "on_data_loss": DataLoss(on_data_loss).mode}
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
         from icvi.streams.redis_source import RedisSource
 
-        return RedisSource(what, wanted, follow=follow, **options, **redis)
+        return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
         given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
         raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {given}")
@@ -95,7 +103,7 @@ def open_source(
             raise ValueError("standard input is closed: there is nothing to read")
         what = sys.stdin.buffer
     if paths.is_path(what) or _are_paths(what):
-        return _open_files(what, wanted, format, follow, options)
+        return _open_files(what, wanted, format, following, options)
     if hasattr(what, "read"):
         return _open_pipe(what, wanted, format, options)
     if follow:
@@ -114,12 +122,19 @@ def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str,
 
 
 def _open_files(
-    what: Any, wanted: Wanted, format: str | None, follow: bool, options: dict[str, Any]
+    what: Any,
+    wanted: Wanted,
+    format: str | None,
+    following: dict[str, Any],
+    options: dict[str, Any],
 ) -> Source:
-    files = paths.find(what)
+    follow = following["follow"]
+    # A file that is being rotated just now may be away; one that never was is an error.
+    away = follow and paths.is_path(what) and not os.path.exists(what) and rotated(os.fspath(what))
+    files = [os.fspath(what)] if away else paths.find(what)
     found = paths.format_of(files, format)
     if found in _TEXT:
-        source: Source = _text_source(found)(files, wanted, follow=follow, **options)
+        source: Source = _text_source(found)(files, wanted, **following, **options)
         return source
     if follow:
         raise ValueError(

@@ -11,9 +11,9 @@ from icvi.streams.arrow_rows import ArrowRows, check_types, numeric_columns
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted, difference
 from icvi.streams.file_bytes import naming
-from icvi.streams.fingerprint import HEAD, differs, head_of, head_position
+from icvi.streams.fingerprint import HEAD, changed, differs, head_of, head_position, stamp_of
 from icvi.streams.source import Source, as_rows, refuse_position
-from icvi.streams.text_source import check_file
+from icvi.streams.text_source import check_file, check_passed
 from icvi.streams.times import Times
 
 
@@ -40,6 +40,8 @@ class ParquetSource(Source):
         self._times = Times()
         self._number, self._offset = 0, 0  # of the file, and of the next row in it
         self._part: Iterator[Any] | None = None
+        self._passed: list[str] = []  # by which files that were read are known again
+        self._stamp = ""  # the same of the file that is read
         self._opened: Any = None
         self._chosen, self._lengths = self._look()
         self.length = sum(self._lengths)
@@ -56,7 +58,13 @@ class ParquetSource(Source):
         number = int(position["number"])
         check_file(self._files, position["file"], number)
         path = self._files[number]
-        why = differs(path, os.stat(path).st_size, position)
+        passed = check_passed(self._files, number, position)
+        # Written as a whole, a Parquet file does not grow: any change makes it another one.
+        stamp = position.get("stamp")
+        if stamp is None:  # of an older version
+            why = differs(path, os.stat(path).st_size, position)
+        else:
+            why = changed(path, stamp)
         chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
         if why is None and chosen != self._chosen:
             why = f"its columns were {chosen.names}"
@@ -66,7 +74,7 @@ class ParquetSource(Source):
             raise refuse_position(path, why)
         self._number, self._offset = number, int(position["offset"])
         self._row, self._bad.count = int(position["row"]), int(position["skipped"])
-        self._times = Times(position["time_kind"])
+        self._times, self._passed = Times(position["time_kind"]), passed
 
     def _release(self) -> None:
         self._part = None
@@ -94,9 +102,11 @@ class ParquetSource(Source):
         while self._number < len(self._files):
             if self._part is None:
                 self._part = self._batches(self._files[self._number], self._offset)
+                self._stamp = stamp_of(self._files[self._number])
             with naming(self._files[self._number]):
                 part = next(self._part, None)
             if part is None:
+                self._passed.append(self._stamp)
                 self._number, self._offset, self._part = self._number + 1, 0, None
                 continue
             path = self._files[self._number]
@@ -139,6 +149,8 @@ class ParquetSource(Source):
             "label": self._chosen.label,
             "time": self._chosen.time,
             "time_kind": self._times.kind,
+            "stamp": self._stamp,
+            "passed": list(self._passed),
             "size": os.stat(path).st_size,
             **head_position(head_of(path, HEAD)),
         }

@@ -10,6 +10,7 @@ from typing import Self
 
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
+from icvi.streams.data_loss import DataLoss
 from icvi.wording import short
 
 
@@ -32,8 +33,9 @@ class Source(ABC):
     size: int | None = None
     done: int | None = None
 
-    def __init__(self, bad_rows: str = "error") -> None:
+    def __init__(self, bad_rows: str = "error", on_data_loss: str = "stop") -> None:
         self._bad = BadRows(bad_rows)
+        self._loss = DataLoss(on_data_loss)
         self._stopped = threading.Event()
         self._reading = threading.RLock()  # held while a batch is read
         self._row = 0  # number of the next sample
@@ -52,6 +54,24 @@ class Source(ABC):
     def reasons(self) -> tuple[str, ...]:
         """Why the first of them were left out."""
         return tuple(self._bad.reasons)
+
+    @property
+    def lost(self) -> int:
+        """Samples that are known to be lost: gone before they were read."""
+        return self._loss.count
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What was lost, or changed so that something may be."""
+        return tuple(self._loss.reasons)
+
+    def start(self) -> Position:
+        """Where reading would begin now; empty where that is always the same place.
+
+        A position of what changes by itself: a followed file may be rotated, and a consumer group
+        be deleted, before the first batch has been stored.
+        """
+        return {}
 
     @abstractmethod
     def seek(self, position: Position) -> None:

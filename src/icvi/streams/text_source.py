@@ -11,8 +11,18 @@ from icvi.streams.batch import Batch, Position
 from icvi.streams.blocks import Block, Blocks, Ends
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.file_bytes import Bytes, FileBytes, NamedPipeBytes, PipeBytes, is_pipe
-from icvi.streams.fingerprint import differs, other_head
-from icvi.streams.follow import FollowedBytes
+from icvi.streams.fingerprint import (
+    changed,
+    differs,
+    edited,
+    head_of,
+    other_head,
+    other_tail,
+    stamp_of,
+    tail_position,
+)
+from icvi.streams.follow import POLL, FollowedBytes
+from icvi.streams.rotation import locate
 from icvi.streams.rows import Rows
 from icvi.streams.source import Source, as_rows, refuse_position
 from icvi.streams.times import Times
@@ -35,7 +45,9 @@ class TextSource(Source):
     bad_rows : {"error", "skip"}
         What to do with a row that is no sample.
     follow : bool
-        Wait for more at the end of the file.
+        Wait for more at the end of the file. When it is rotated, read it to its end, then the next.
+    on_data_loss : {"stop", "continue"}
+        What to do when a followed file is gone before all of it was read.
     """
 
     _row_ends: Callable[[bytes], tuple[Ends, bool]]
@@ -48,8 +60,9 @@ class TextSource(Source):
         rows: int = 8192,
         bad_rows: str = "error",
         follow: bool = False,
+        on_data_loss: str = "stop",
     ) -> None:
-        super().__init__(bad_rows)
+        super().__init__(bad_rows, on_data_loss)
         self._pipe = None if isinstance(files, (list, tuple)) else files
         self._files = list(files) if self._pipe is None else [_pipe_name(files)]
         if follow and len(self._files) > 1:
@@ -63,7 +76,10 @@ class TextSource(Source):
         self._bytes: Bytes | None = None
         self._blocks: Blocks | None = None
         self._pending: Block | None = None  # read to know the columns, not handed on yet
-        self._sizes = [] if self._pipe is not None else [os.stat(f).st_size for f in self._files]
+        self._passed: list[str] = []  # by which files that were read to their end are known again
+        self._next: str | None = None  # the file that a followed one continues in
+        known = [] if follow or self._pipe is not None else self._files
+        self._sizes = [os.stat(file).st_size for file in known]
 
     @property
     def size(self) -> int | None:  # type: ignore[override]
@@ -85,19 +101,39 @@ class TextSource(Source):
             self._pending = self._next_block()
         return self._chosen.features if self._chosen is not None else self._without_rows()
 
+    def start(self) -> Position:
+        """The file that is followed, as it is now."""
+        path = self._files[0]
+        begun = self._row or self._bytes is not None
+        if begun or not self._follow or is_pipe(path) or not os.path.exists(path):
+            return {}
+        self._bytes = opened = FollowedBytes(path, self._stopped, self._loss)
+        place = {"file": path, "number": 0, "offset": 0, "line": 1, "unfinished": False}
+        return {**place, "row": 0, "skipped": 0, **opened.begins()}
+
     def seek(self, position: Position) -> None:
-        """Go on after the batch that had this position."""
+        """Resume after the batch that had this position."""
         if self._row or self._bytes is not None:
             raise ValueError("seek before reading; open the source again")
-        name, number = position["file"], int(position["number"])
-        self._check_files(name, number, position)
-        chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
-        if not self._wanted.accepts(chosen):
+        number = int(position["number"])
+        check_file(self._files, position["file"], number)
+        chosen = Chosen.of(position)
+        if chosen is not None and not self._wanted.accepts(chosen):
             raise refuse_position(self._files[number], f"its columns were {chosen.names}")
-        self._chosen, self._times = chosen, Times(position["time_kind"])
-        self._number, self._row = number, int(position["row"])
-        self._bad.count = int(position["skipped"])
-        self._open(position)
+        self._loss.resume(position)
+        self._check_files(number, position)
+        self._number = number
+        try:
+            self._resume_header(position)
+            if not self._follow or self._locate(position):
+                self._open(position)
+        except BaseException:
+            self._release()
+            self._bytes = self._blocks = None
+            self._number = 0
+            raise
+        self._chosen, self._times = chosen, Times(position.get("time_kind"))
+        self._row, self._bad.count = int(position["row"]), int(position["skipped"])
 
     def _release(self) -> None:
         if self._bytes is not None:
@@ -106,6 +142,9 @@ class TextSource(Source):
     @abstractmethod
     def _begin(self, blocks: Blocks, name: str) -> None:
         """Read what comes before the rows of a file."""
+
+    def _resume_header(self, position: Position) -> None:
+        """Know the header of a position before its file is opened."""
 
     @abstractmethod
     def _look(self, block: Block) -> Chosen | None:
@@ -147,6 +186,11 @@ class TextSource(Source):
         self._chosen = self._look(block)
         return self._chosen is not None
 
+    @property
+    def _name(self) -> str:
+        """What is read now, for errors."""
+        return self._files[self._number] if self._bytes is None else self._bytes.name
+
     def _open(self, position: Position | None) -> None:
         name = self._files[self._number]
         if self._pipe is not None:
@@ -154,30 +198,46 @@ class TextSource(Source):
         elif is_pipe(name):
             self._bytes = NamedPipeBytes(name, self._stopped)
         elif self._follow:
-            self._bytes = FollowedBytes(name, self._stopped)
+            if self._bytes is None:
+                if not self._wait_for(self._next or name):
+                    return
+                self._bytes = FollowedBytes(name, self._stopped, self._loss, self._next)
         else:
             self._bytes = FileBytes(name)
         blocks = Blocks(self._bytes, self._row_ends)
-        self._begin(blocks, name)
-        if position is not None:
+        self._begin(blocks, self._bytes.name)
+        if position is not None and position["offset"]:
             blocks.move(
                 int(position["offset"]), int(position["line"]), bool(position["unfinished"])
             )
-            self._check_pipe(self._bytes, position)
+            self._check_before(self._bytes, blocks.tail, position)
         self._blocks = blocks
 
-    def _check_pipe(self, opened: Bytes, position: Position) -> None:
-        # A pipe shows its first bytes only after they are read.
-        if isinstance(opened, PipeBytes):
-            why = other_head(opened.head, position)
-            if why is not None:
-                raise refuse_position(opened.name, why)
+    def _wait_for(self, path: str) -> bool:
+        """Wait until a file is there: between two rotations there may be none."""
+        while not self.closed and not os.path.exists(path):
+            self._stopped.wait(POLL)
+        return not self.closed
+
+    def _check_before(self, opened: Bytes, tail: bytes, position: Position) -> None:
+        """Refuse a file whose bytes before the position are others than those that were read."""
+        why = other_tail(tail, position)
+        if isinstance(opened, PipeBytes):  # shows its first bytes only after they are read
+            why = other_head(opened.head, position) or why
+        if why is not None:
+            raise refuse_position(opened.name, why)
 
     def _leave(self) -> None:
         assert self._bytes is not None
+        assert self._blocks is not None
+        rotated = isinstance(self._bytes, FollowedBytes) and self._bytes.ended
+        if isinstance(self._bytes, FollowedBytes):
+            self._next = self._bytes.next
+        elif isinstance(self._bytes, FileBytes):
+            self._passed.append(self._bytes.stamp(self._blocks.offset))
         self._bytes.close()
         self._bytes = self._blocks = None
-        self._number += 1
+        self._number += not rotated
 
     def _position(self, block: Block) -> Position:
         assert self._bytes is not None
@@ -196,15 +256,51 @@ class TextSource(Source):
             "time": self._chosen.time,
             "time_kind": self._times.kind,
             **self._bytes.identity(self._blocks.offset),
+            **tail_position(self._blocks.tail),
+            "passed": list(self._passed),
+            **self._loss.position(),
         }
 
-    def _check_files(self, name: str, number: int, position: Position) -> None:
-        check_file(self._files, name, number)
+    def _check_files(self, number: int, position: Position) -> None:
+        if self._follow or self._pipe is not None:
+            return
         path = self._files[number]
-        if self._pipe is None and not is_pipe(path):
+        self._passed = check_passed(self._files, number, position)
+        if not is_pipe(path):
             why = differs(path, os.stat(path).st_size, position)
             if why is not None:
                 raise refuse_position(path, why)
+
+    def _locate(self, position: Position) -> bool:
+        """Find the followed file, which may have been rotated; False to begin the next one."""
+        path = self._files[0]
+        if is_pipe(path):
+            return True
+        found = locate(path, position)
+        if found is not None:
+            self._next = None if found == path else found
+            return True
+        there = os.path.exists(path)
+        if there and other_head(head_of(path), position) is None:
+            raise refuse_position(path, edited(int(position["offset"])))
+        self._loss.report(
+            f"{path} {'is another file' if there else 'is gone'}, and no rotated copy of it "
+            f"({os.path.basename(path)}.1 or the like) has what was read before: what came after "
+            f"byte {position['offset']} is lost"
+        )
+        return False
+
+
+def check_passed(files: Sequence[str], number: int, position: Position) -> list[str]:
+    """Refuse files that were read to their end and changed since; how they are known again."""
+    stamps = position.get("passed")
+    if stamps is None:  # of an older version
+        return [stamp_of(path) for path in files[:number]]
+    for path, stamp in zip(files, stamps):
+        why = changed(path, stamp)
+        if why is not None:
+            raise refuse_position(path, why)
+    return list(stamps)
 
 
 def check_file(files: Sequence[str], name: str, number: int) -> None:

@@ -158,6 +158,7 @@ def _told(watched: Watch, job: Job, ended: bool) -> list[str]:
     """What was read and left out, where the results are, and how to go on."""
     lines = [] if ended else [_state(watched, job, ended)]
     lines += _left_out(watched.source)
+    lines += map(in_options, _lost(watched.source))
     lines += map(in_options, watched.remarks)
     if not job.quiet:
         if watched.seen and job.options.get("columns") is None:
@@ -178,6 +179,16 @@ def _left_out(source: Source) -> list[str]:
     if reasons and skipped > len(reasons):
         lines.append(f"  and {skipped - len(reasons):,} more")
     return lines
+
+
+def _lost(source: Source) -> list[str]:
+    lost, losses = source.lost, source.losses
+    if not losses:
+        return []
+    samples = "1 sample was lost" if lost == 1 else f"{lost:,} samples were lost"
+    if not lost:
+        samples = "no sample is known to be lost, but the source has changed"
+    return [f"{samples}:", *(f"  {loss}" for loss in losses)]
 
 
 def _state(watched: Watch, job: Job, ended: bool) -> str:

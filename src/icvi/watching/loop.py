@@ -106,15 +106,19 @@ class Loop:
         for output in self.outputs.values():
             output.begin(again)
         if self._checkpoint is not None:
+            self._position = self._committed = self.source.start()
             self.settle()
 
     def steps(self) -> Iterator[Step]:
         """Deal with the samples, step by step."""
         batches = cut(self._batches(), self._wish, start=self.seen, position=self._position)
+        # The first step is settled at once: by what was read, a file that is rotated is known again.
+        first = not self.seen
         for batch in batches:
             yield self._step(batch)
-            if time.monotonic() - self._settled_at >= self._interval:
+            if first or time.monotonic() - self._settled_at >= self._interval:
                 self.settle()
+            first = False
         if self._interrupted:
             raise KeyboardInterrupt
 

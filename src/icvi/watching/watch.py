@@ -135,6 +135,7 @@ class Watch:
             about = self._report.about
             about.columns = self.source.columns if self.seen else ()
             about.skipped, about.reasons = self.source.skipped, self.source.reasons
+            about.lost, about.losses = self.source.lost, self.source.losses
         self._loop.finish()
 
     def run(self) -> Self:
@@ -178,6 +179,7 @@ def watch(
     time: Any = None,
     bad_rows: str = "error",
     follow: bool = False,
+    on_data_loss: str = "stop",
     format: str | None = None,
     rows: int = 8192,
     batch: int = 1024,
@@ -210,7 +212,7 @@ def watch(
         labels: in the column `label`, or beside the samples.
     indices : str or list, default "paper"
         As in `Tracker`.
-    columns, label, time, bad_rows, follow, format, rows
+    columns, label, time, bad_rows, follow, on_data_loss, format, rows
         How to read the source; see `icvi.streams.open_source`.
     batch : int, default 1024
         Samples that a scikit-learn estimator learns at once. Where ART has no ``bounds``, the first
@@ -280,9 +282,8 @@ def watch(
     with contextlib.ExitStack() as on_refusal:
         about = about_watch(source, clusterer, label, settings)
         if not isinstance(source, Source):
-            source = open_source(
-                source, **columnwise, follow=follow, rows=rows, format=format, **redis
-            )
+            columnwise |= {"follow": follow, "on_data_loss": on_data_loss}
+            source = open_source(source, **columnwise, rows=rows, format=format, **redis)
         on_refusal.callback(source.close)
         _refuse_own_source(source, trace, report)
         kept = None

@@ -26,6 +26,10 @@ class About:
         Rows that were left out.
     reasons : sequence of str
         Why the first of them were.
+    lost : int
+        Samples that are known to be gone before they were read.
+    losses : sequence of str
+        What was lost, or changed so that something may be.
     title : str, optional
         Of the page; says what was watched by default.
     """
@@ -37,6 +41,8 @@ class About:
     options: Mapping[str, object] = field(default_factory=dict)
     skipped: int = 0
     reasons: Sequence[str] = ()
+    lost: int = 0
+    losses: Sequence[str] = ()
     title: str | None = None
 
     @property

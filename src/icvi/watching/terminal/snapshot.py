@@ -44,8 +44,8 @@ class Snapshot:
         Of the stream that has been read, where that is known.
     rate, left : float, optional
         Samples per second and seconds to the end.
-    skipped : int
-        Rows left out.
+    skipped, lost : int
+        Rows left out, and samples that were gone before they were read.
     """
 
     title: str
@@ -62,6 +62,7 @@ class Snapshot:
     rate: float | None
     left: float | None
     skipped: int
+    lost: int = 0
 
 
 class Watched:
@@ -121,6 +122,7 @@ class Watched:
             rate=self._pace.rate,
             left=self._pace.left,
             skipped=self._source.skipped,
+            lost=self._source.lost,
         )
 
     def _share(self) -> float | None:

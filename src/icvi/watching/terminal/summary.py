@@ -74,5 +74,7 @@ def last_cluster(snapshot: Snapshot, label: str | None) -> str:
 
 
 def left_out(snapshot: Snapshot) -> str:
-    """How many rows could not be used; nothing if all could."""
-    return f"{count(snapshot.skipped, 'row')} left out" if snapshot.skipped else ""
+    """How many rows could not be used, and how many were lost; nothing if all were read."""
+    skipped = [f"{count(snapshot.skipped, 'row')} left out"] if snapshot.skipped else []
+    lost = [f"{count(snapshot.lost, 'sample')} lost"] if snapshot.lost else []
+    return ", ".join(skipped + lost)
