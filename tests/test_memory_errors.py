@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import resource
 import sys
-import textwrap
 
 import numpy as np
 import pytest
@@ -11,88 +11,79 @@ import pytest
 import icvi
 import processes
 
-GROWING = """
-    import resource
-    import numpy as np
-    import icvi
+RNG = np.random.default_rng(0)
+X, LABELS = RNG.random((300, 2)), RNG.integers(0, 10, 300).tolist()
+MANY = RNG.random((20_000, 2))
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is limited as on Linux")
 
-    rng = np.random.default_rng(0)
-    X, labels = rng.random((300, 2)), rng.integers(0, 10, 300).tolist()
+
+def fed(times=1):
     t = icvi.Tracker(["rH", "CH"])
-    t.update_many(X, labels)
-    before = t.values
-    n, k, centers = t.n_samples, t.n_clusters, t.centers.tobytes()
-    used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-    limit = used + 2**30
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
-    many = rng.random((20_000, 2))
-    for call in CALLS:
-        try:
-            call(t, many)
-        except MemoryError as error:
-            message = str(error)
-        else:
-            raise SystemExit("there was memory")
-        assert "rH" in message and "GiB" in message and "clusters" in message, message
-        assert t.values == before, (t.values, before)
-        assert (t.n_samples, t.n_clusters) == (n, k)
-        assert t.centers.tobytes() == centers
-    t.update_many(X, labels)
+    for _ in range(times):
+        t.update_many(X, LABELS)
+    return t
+
+
+def limit_memory(more):
+    """Leave this process so many bytes."""
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, used + more))
+
+
+def add_many(t):
+    t.update_many(MANY, np.arange(len(MANY)))
+
+
+def relabel_many(t):
+    n = len(MANY)
+    t.relabel_many(np.repeat(X[:1], n, 0), LABELS[:1] * n, range(100, 100 + n), np.full(n, 1e-5))
+
+
+def add_one_by_one(t):
+    """Clusters come until there is no memory for one more; then they leave again."""
+    grown = 0
+    try:
+        for number, x in enumerate(MANY):
+            t.update(x, f"new {number}")
+            grown += 1
+    except MemoryError:
+        for number in range(grown):
+            t.remove(MANY[number], f"new {number}")
+        raise
+
+
+CALLS = {call.__name__: call for call in (add_many, relabel_many, add_one_by_one)}
+
+
+def refuse_and_continue(call):
+    """In a child process: a call without the memory for it, twice, and what comes after."""
+    t, expected = fed(), fed(2)
+    expected.update(X[0], "one more")
+    before = t.values, t.n_samples, t.labels
+    t.update(MANY[0], "new")
+    t.remove(MANY[0], "new")  # what it takes is compiled now
+    limit_memory(2**28)
+    for _ in range(2):
+        with pytest.raises(MemoryError, match=r"clusters: .*rH compare: [\d.,]+ GiB"):
+            CALLS[call](t)
+        assert t.values == pytest.approx(before[0], rel=1e-12)
+        assert (t.n_samples, t.labels) == before[1:]
+    t.update_many(X, LABELS)
     t.update(X[0], "one more")
-    fresh = icvi.Tracker(["rH", "CH"])
-    fresh.update_many(X, labels)
-    fresh.update_many(X, labels)
-    fresh.update(X[0], "one more")
-    assert t.values == fresh.values
-    print("as it was")
-"""
-ONE_BY_ONE = """
-    def one_by_one(t, many):
-        saved = t.copy()
-        try:
-            for number, x in enumerate(many):
-                t.update(x, f"new {number}")
-                n = t.n_clusters
-        except MemoryError:
-            assert t.n_clusters == n
-            t.values
-            for number in range(n - saved.n_clusters):
-                t.remove(many[number], f"new {number}")
-            raise
-"""
-CALLS = {
-    "many": "[lambda t, X: t.update_many(X, list(range(20_000)))] * 3",
-    "relabelled": "[lambda t, M: t.relabel_many(np.repeat(X[:1], 20_000, 0), labels[:1] * 20_000,"
-    " list(range(100, 20_100)), np.full(20_000, 1e-5))]",
-}
+    assert t.values == pytest.approx(expected.values, rel=1e-12)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set as on Linux")
-@pytest.mark.parametrize("call", ["many", "relabelled"])
+@on_linux
+@pytest.mark.parametrize("call", CALLS)
 def test_a_tracker_that_cannot_grow_is_what_it_was(call):
-    code = textwrap.dedent(GROWING).replace("CALLS", CALLS[call])
-    assert run(code) == "as it was"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set as on Linux")
-def test_a_tracker_that_cannot_grow_by_one_more_cluster_is_what_it_was():
-    code = textwrap.dedent(GROWING).replace("for call in CALLS", "for call in [one_by_one]")
-    code = code.replace(
-        "assert t.values == before", "assert np.allclose(*map(list, values(t, before)))"
+    code = f"import test_memory_errors as t; t.refuse_and_continue({call!r})"
+    done = processes.run(
+        [sys.executable, "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
+        capture_output=True,
+        text=True,
     )
-    code = code.replace("assert t.centers.tobytes() == centers", "")
-    code = code.replace(
-        "assert t.values == fresh.values", "assert np.allclose(*map(list, values(t, fresh.values)))"
-    )
-    helpers = "\n\ndef values(t, other):\n    return t.values.values(), other.values()\n"
-    code = textwrap.dedent(ONE_BY_ONE) + helpers + code
-    assert run(code) == "as it was"
-
-
-def run(code):
-    done = processes.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, (done.returncode, done.stdout, done.stderr[-2000:])
-    return done.stdout.strip()
+    assert done.returncode == 0, (done.returncode, done.stderr[-2000:])
 
 
 def test_covariances_of_too_many_features_are_refused_by_name():
