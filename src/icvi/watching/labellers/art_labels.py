@@ -113,7 +113,8 @@ class ArtLabels(Labeller):
             super().resume(facts, arrays)
         else:
             self._check_class(facts["class"])
-            self._adopt(unpack_art({**facts, "kind": type(self.model).__name__}, arrays))
+            kind = type(self.model).__name__
+            self._adopt(unpack_art({**facts, "kind": kind}, arrays, "the checkpoint"))
         self._seen, self._outside = facts["seen"], facts["outside"]
 
     def _look_outside(self, batch: Batch) -> None:
