@@ -85,14 +85,14 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
                 f"checkpoint="
             )
         case kind:
-            from icvi.saving_art import ESTIMATORS, unpack_art
+            from icvi.saving_art import ESTIMATORS, as_estimator
 
             if kind not in ESTIMATORS:
                 raise ValueError(
                     f"{os.fspath(path)} holds a {kind:.40}, which this version of icvi does not "
                     f"know; a newer icvi has written it"
                 )
-            return unpack_art(part)
+            return as_estimator(part)
 
 
 def _as_partition(part: Part) -> Partition:

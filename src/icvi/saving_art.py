@@ -11,6 +11,7 @@ import math
 import os
 import re
 import sys
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,8 +82,23 @@ def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray
     return {"parameters": facts, "learnt": learnt}, packed
 
 
-def unpack_art(part: Part) -> ArtEstimator:
-    """An estimator as it was packed."""
+def unpack_art(
+    facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], path: str = "the saved state"
+) -> ArtEstimator:
+    """An estimator as it was packed, or a `ValueError` that says what is wrong; see `as_estimator`.
+
+    Parameters
+    ----------
+    facts, arrays : mapping
+        From `pack_art`, with the ``kind``, perhaps by way of a file.
+    path : str
+        What to call the file in messages.
+    """
+    return as_estimator(Part(facts, arrays, path))
+
+
+def as_estimator(part: Part) -> ArtEstimator:
+    """An estimator that is a part of a file."""
     kind = ESTIMATORS[part.choice("kind", list(ESTIMATORS))]
     parameters = part.part("parameters")
     for name in parameters.facts:

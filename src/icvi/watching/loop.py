@@ -254,7 +254,9 @@ class Loop:
             with self.waiting():  # a pipe has to bring again what was read
                 self._seek(position)
         own = {index.name: index for index in self.tracker.indices if index.own}
-        self.tracker = unpack_tracker(facts["tracker"], part_of(arrays, "tracker."), own)
+        self.tracker = unpack_tracker(
+            facts["tracker"], part_of(arrays, "tracker."), own, "the checkpoint"
+        )
         self.labeller.resume(*_kept_labeller(facts, arrays))
         for name, output in self.outputs.items():
             output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))

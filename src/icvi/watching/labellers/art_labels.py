@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.kernels.usable import first_outside
-from icvi.saved_parts import Part
 from icvi.saving_art import ESTIMATORS, pack_art, unpack_art
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns, checked_names
@@ -114,8 +113,8 @@ class ArtLabels(Labeller):
             super().resume(facts, arrays)
         else:
             self._check_class(facts["class"])
-            facts = {**facts, "kind": type(self.model).__name__}
-            self._adopt(unpack_art(Part(facts, arrays, "the checkpoint")))
+            kind = type(self.model).__name__
+            self._adopt(unpack_art({**facts, "kind": kind}, arrays, "the checkpoint"))
         self._seen, self._outside = facts["seen"], facts["outside"]
 
     def _look_outside(self, batch: Batch) -> None:
