@@ -83,7 +83,17 @@ def test_an_edit_that_moves_bytes_is_refused_by_name(folder, name):
 def test_100_lines_deleted_before_the_position_end_the_command_with_an_error(folder):
     path = folder / "s.csv"
     write(path, 0, 3000)
-    typed = ("s.csv", "--labels", "c", "--indices", "CH", "--trace", "t.csv", "--checkpoint", "kept")
+    typed = (
+        "s.csv",
+        "--labels",
+        "c",
+        "--indices",
+        "CH",
+        "--trace",
+        "t.csv",
+        "--checkpoint",
+        "kept",
+    )
     assert watch(*typed).exit_code == 0
     with open(path, "a") as file:
         file.writelines(f"{i / 7!r},{i % 3}\n" for i in range(3000, 4000))

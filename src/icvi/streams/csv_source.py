@@ -88,9 +88,7 @@ class CsvSource(TextSource):
     def _decode_none(self, block: Block) -> None:
         """Report rows of which not one has the right number of fields."""
         assert self._header is not None
-        CsvRows(
-            self._name, self._header, Chosen(()), self._times, self._bad
-        ).read_none(block)
+        CsvRows(self._name, self._header, Chosen(()), self._times, self._bad).read_none(block)
 
     def _decode(self, block: Block) -> Rows:
         assert self._header is not None

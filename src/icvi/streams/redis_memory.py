@@ -177,7 +177,9 @@ class Memory:
             return None
         if facts.added > number:
             lost = facts.added - number
-            return Gap(f"{_entries(lost)} deleted or trimmed before being read, up to {facts.newest}", lost)
+            return Gap(
+                f"{_entries(lost)} deleted or trimmed before being read, up to {facts.newest}", lost
+            )
         text = "the server has returned to an earlier state of the stream"
         if vanished is None:
             return Gap(f"{text}; entries that it lost before they were read are not counted", 0)

@@ -226,7 +226,9 @@ class RedisReader:
         if lost:
             one = "1 entry was" if lost == 1 else f"{lost:,} entries were"
             first = next(name for name, fields in seen.entries if not fields)
-            what = f"{one} deleted from the stream before being processed, the first of them {first}"
+            what = (
+                f"{one} deleted from the stream before being processed, the first of them {first}"
+            )
             self._report(Gap(what, lost))
         return entries
 
@@ -375,9 +377,7 @@ class RedisReader:
     def _deliver(self, since: str) -> Callable[[Any], Any]:
         """New entries (``>``), or those delivered to this consumer and not acknowledged."""
         streams = {self._key: since}
-        return lambda pipe: pipe.xreadgroup(
-            self._group, self._consumer, streams, count=self._rows
-        )
+        return lambda pipe: pipe.xreadgroup(self._group, self._consumer, streams, count=self._rows)
 
     def _range(self, until: str) -> Callable[[Any], Any]:
         since = following(self._memory.last)

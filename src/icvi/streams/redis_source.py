@@ -165,9 +165,7 @@ class RedisSource(Source):
             None if self._chosen.time is None else self._times.array(times),
         )
 
-    def _sample(
-        self, fields: Fields, chosen: Chosen
-    ) -> tuple[list[float], Any, Any]:
+    def _sample(self, fields: Fields, chosen: Chosen) -> tuple[list[float], Any, Any]:
         assert fields is not None
         numbers = [_read(fields, name, read_number) for name in chosen.features]
         label = _read(fields, chosen.label, read_label)
