@@ -25,32 +25,10 @@ from icvi import container
 from killing import child, ended, size
 from redis_server import KEY, Server
 
-SMART = [
-    "--clusterer",
-    "smart",
-    "--rho-a",
-    "0.9",
-    "--rho-b",
-    "0.7",
-    "--bounds",
-    "0",
-    "8",
-    "--columns",
-    "x",
-    "--columns",
-    "y",
-]
-KEPT = [
-    "--quiet",
-    "--indices",
-    "CH",
-    "--trace",
-    "t.csv",
-    "--checkpoint",
-    "kept",
-    "--checkpoint-every",
-    "0",
-]
+SMART = ["--clusterer", "smart", "--rho-a", "0.9", "--rho-b", "0.7", "--bounds", "0", "8"]
+SMART += ["--columns", "x", "--columns", "y"]
+KEPT = ["--quiet", "--indices", "CH", "--trace", "t.csv", "--checkpoint", "kept"]
+KEPT += ["--checkpoint-every", "0"]
 ROWS = 12_000
 LIMIT = 120.0  # seconds that one wait may take, at most
 
@@ -161,6 +139,12 @@ def wait(process, until):
     return None
 
 
+def wait_for_size(process, place, enough):
+    """Wait until files have grown so much, or for a moment: there may not be so much to write."""
+    limit = time.monotonic() + 2
+    wait(process, lambda: size(place) >= enough or time.monotonic() > limit)
+
+
 def run(source, place, kills, chance):
     """Kill, disturb, resume; what was done, and how the last watch ended."""
     place.mkdir()
@@ -175,9 +159,7 @@ def run(source, place, kills, chance):
         source.add(chance.randrange(ROWS // kills))
         done.append(source.disturb())
         source.add(chance.randrange(1, 200))
-        wait(process, lambda limit=time.monotonic() + 2, enough=grown: (
-            size(place) >= enough or time.monotonic() > limit
-        ))  # fmt: skip
+        wait_for_size(process, place, grown)
         time.sleep(chance.uniform(0, 0.02))
         if (code := ended(process)) is None:
             os.kill(process, signal.SIGKILL)
