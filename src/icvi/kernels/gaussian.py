@@ -32,7 +32,7 @@ from icvi.kernels.precise import factorise_precisely
 from icvi.kernels.rounding import LN_2, LN_2PI
 from icvi.kernels.sums import total
 from icvi.kernels.trees import plant
-from icvi.kernels.vectors import sqrt
+from icvi.kernels.vectors import rounded, sqrt
 from icvi.kernels.view import array
 
 # Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.
@@ -55,7 +55,7 @@ def add_scatters(A, G, out, S, common):
 
     The product is not fused with the sum: so a pair has one value, whichever changed last.
     """
-    G[out] = A[S] * G[L.G_SCALE] + common
+    G[out] = rounded(A[S] * G[L.G_SCALE]) + common
 
 
 @all_columns

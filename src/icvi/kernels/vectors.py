@@ -63,6 +63,11 @@ def sqrt(a):
     return _call("sqrt", a)
 
 
+def rounded(a):
+    """The same numbers, which LLVM may not fuse with what is done to them next."""
+    return _call("arithmetic.fence", a)
+
+
 def _call(name, *vectors):
     """What one of LLVM's own functions gives for all lanes."""
     builder, kind = vectors[0].builder, vectors[0].value.type
