@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from icvi import container
 from icvi.art.classes import Classes
+from icvi.art.estimator import LEARNT
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_artmap import FuzzyARTMAP
 from icvi.art.fuzzy_smart import FuzzySMART
@@ -41,11 +42,6 @@ ESTIMATORS: dict[str, type[ArtEstimator]] = {
     kind.__name__: kind for kind in (FuzzyART, FuzzySMART, FuzzyARTMAP, Quantizer)
 }
 
-#: What a fit may add. The scaling comes before what refers to it.
-_LEARNT = (
-    *("n_features_in_", "feature_names_in_", "n_iter_", "labels_", "winners_"),
-    *("_scaling", "_module", "_prototypes", "_clusters", "_seen", "_targets"),
-)
 _NUMBERS = "biuf"
 #: What bounds are called: those of samples, and of targets.
 _BOUNDS = ("bounds", "bounds_y")
@@ -74,7 +70,7 @@ def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray
     parameters = estimator.get_params(deep=False)
     learnt: dict[str, Any] = {}
     packed: dict[str, NDArray[Any]] = {}
-    for name in _LEARNT:
+    for name in LEARNT:
         if name in vars(estimator):
             learnt[name], arrays = _pack(vars(estimator)[name])
             packed |= {f"{name}.{part}": array for part, array in arrays.items()}

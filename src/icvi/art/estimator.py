@@ -21,8 +21,8 @@ from icvi.transactions import Shareable, exclusive, shares
 
 _FLOAT = np.dtype(np.float64)
 
-#: What a fit adds to an estimator, or takes from it.
-_LEARNT = (
+#: What a fit adds to an estimator, or takes from it. The scaling comes before what refers to it.
+LEARNT = (
     *("n_features_in_", "feature_names_in_", "n_iter_", "labels_", "winners_"),
     *("_scaling", "_module", "_prototypes", "_clusters", "_seen", "_targets"),
 )
@@ -178,7 +178,7 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     def _restore(self, saved: Any) -> None:
         before, learnt = saved
         # Parameters, and what callers have added, may have changed since.
-        for name in () if before is None else _LEARNT:
+        for name in () if before is None else LEARNT:
             if name in before:
                 self.__dict__[name] = before[name]
             else:
