@@ -22,7 +22,8 @@ _CLUSTERERS = (
 
 #: The options under headings, in the order in which one decides on them.
 _GROUPS = {
-    "Where the samples are": "columns time bad_rows follow on_data_loss format group consumer patience",
+    "Where the samples are": "columns time bad_rows follow on_data_loss format "
+    "group consumer patience",
     "Who labels them": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
     "What is read of them": "indices every noise window half_life",
     "Where the results go": "trace trace_format report save_model overwrite quiet",

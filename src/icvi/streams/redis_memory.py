@@ -75,15 +75,19 @@ class Memory:
 
     def took(self, entries: Sequence[Entry], facts: Facts) -> None:
         """Remember entries that were read, all that there were from the first to the last."""
-        if self.number is None and facts.gone is not None and facts.whole:
-            if entries[0][0] == facts.first:
-                self.number = facts.gone
+        complete = facts.whole and entries[0][0] == facts.first
+        if self.number is None and facts.gone is not None and complete:
+            self.number = facts.gone
         if self.number is not None:
             self.number += len(entries)
         names = {name for name, _ in entries}
-        if self._newest is not None and order(self.last) < order(self._newest):
-            if order(entries[-1][0]) >= order(self._newest) and self._newest not in names:
-                self._vanished = self._newest
+        newest = self._newest
+        if (
+            newest is not None
+            and order(self.last) < order(newest) <= order(entries[-1][0])
+            and newest not in names
+        ):
+            self._vanished = newest
         self.last, self._digest = entries[-1][0], digest_of(entries[-1])
         self._added, self._newest, self._back = facts.added, facts.newest, False
         self._mark(entries)

@@ -321,8 +321,8 @@ class RedisReader:
 
     def _set_back(self) -> Gap:
         return Gap(
-            f"the group {self._group!r} was deleted or set back, and other consumers share it: only "
-            f"the group knew who had read what, so entries may be lost or counted twice"
+            f"the group {self._group!r} was deleted or set back, and other consumers share it: "
+            f"only the group knew who had read what, so entries may be lost or counted twice"
         )
 
     def _report(self, gap: Gap | None) -> None:

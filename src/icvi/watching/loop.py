@@ -112,7 +112,7 @@ class Loop:
     def steps(self) -> Iterator[Step]:
         """Deal with the samples, step by step."""
         batches = cut(self._batches(), self._wish, start=self.seen, position=self._position)
-        # The first step is settled at once: by what was read, a file that is rotated is known again.
+        # The first step is settled at once: a rotated file is recognised by what was read of it.
         first = not self.seen
         for batch in batches:
             yield self._step(batch)
