@@ -30,11 +30,14 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
         if suspect(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
-    worn = C[L.QUEUED, 0] != 0.0 and any_lost(A, C, meta[L.K], meta[L.D])
     for p in range(meta[L.STEPS]):
         value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
-            out[row, plan[p, 2]] = LOST_DIGITS if worn else value
+            out[row, plan[p, 2]] = value
+    if C[L.QUEUED, 0] != 0.0 and any_lost(A, C, meta[L.K], meta[L.D]):
+        for p in range(meta[L.STEPS]):
+            if plan[p, 2] >= 0:
+                out[row, plan[p, 2]] = LOST_DIGITS
     for q in range(meta[L.STALE]):
         C[L.QUEUED, np.int64(C[L.QUEUE, q])] = 0.0
     meta[L.STALE] = 0
