@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tracemalloc
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 
 import icvi
+import processes
 from icvi.kernels import layout as L
 from mutating import decoded, encoded, sealed
 from saved_objects import KINDS
@@ -351,7 +351,7 @@ def test_changed_files_are_refused_or_harmless(child, tmp_path):
     """Changes with right checksums, of every kind of file; `fuzz_saved` says what is done."""
     report = tmp_path / "report.txt"
     kinds = sorted(KINDS)[child::_CHILDREN]
-    done = subprocess.run(
+    done = processes.run(
         [sys.executable, str(HERE / "fuzz_saved.py"), str(report), "1", str(_CASES), *kinds],
         capture_output=True,
         text=True,

@@ -97,7 +97,7 @@ def test_reading_a_key_that_is_not_there_does_not_create_it(server):
     timer = threading.Timer(0.7, source.close)
     timer.start()
     assert list(source) == []
-    timer.join()
+    timer.join(60)
     with server.client() as client:
         assert client.exists(KEY) == 0
 
@@ -114,7 +114,7 @@ def test_a_followed_key_is_waited_for_and_read_from_its_beginning(server):
         if len(found) >= 5:
             break
     limit.cancel()
-    timer.join()
+    timer.join(60)
     source.close()
     assert found == list(range(5))
 

@@ -5,12 +5,12 @@ import json
 import os
 import random
 import shutil
-import subprocess
 import threading
 import time
 
 import pytest
 
+import processes
 from icvi.streams import DataLossError, open_source
 
 HEADERS = {"csv": "x,c\n", "ndjson": ""}
@@ -319,7 +319,7 @@ def test_a_file_that_vanishes_is_waited_for(log):
     limit.start()
     assert next(batches).X.ravel().tolist() == [2, 3]
     limit.cancel()
-    timer.join()
+    timer.join(60)
     source.close()
 
 
@@ -408,7 +408,7 @@ def test_logrotate(tmp_path, options, stopped):
             source.close()
         log.write(5)
         command = [program, "-f", "-s", str(tmp_path / "state"), str(settings)]
-        subprocess.run(command, check=True, capture_output=True, timeout=60)
+        processes.run(command, check=True, capture_output=True, timeout=60)
         log.write(5)
         if stopped:
             source = log.open(rows=4)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import processes
 from redis_server import program
 
 HERE = Path(__file__).parent
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 
 def killed(kind, folder, seed, kills=10):
     command = [sys.executable, str(HERE / "killing_sources.py"), kind, str(folder), str(seed)]
-    done = subprocess.run([*command, str(kills)], capture_output=True, text=True, timeout=1200)
+    done = processes.run([*command, str(kills)], capture_output=True, text=True, timeout=1200)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["whole"] == 0, done.stderr
