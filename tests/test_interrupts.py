@@ -105,6 +105,7 @@ def test_arrays_that_grow_are_what_they_were_after_an_interrupt():
         t = icvi.Tracker(["CH", "rH"])
         t.update_many(X[:15], list(range(15)))
         interrupt_everywhere(t.copy, call, state)
+        interrupt_twice(t.copy, call, state, most=6)
 
 
 CHANGES = {

@@ -89,7 +89,7 @@ class Arenas:
         self.C = np.zeros((L.CACHE_ROWS, 0))
         self.meta = np.zeros(L.META, dtype=np.int64)
         self.meta[L.SCATTER] = self._scatter
-        self.meta[L.LOGGED] = -1
+        self.meta[L.LOGGED] = L.NOT_LOGGED
         self._log = np.zeros((0, 1))
         #: Called before arrays grow, with the numbers of columns and features to come: what
         #: must grow with them is allocated first, so that nothing has changed when that fails.
@@ -112,6 +112,9 @@ class Arenas:
         """Make room for k clusters in d features; what is there stays."""
         if k + 1 <= self.columns:
             return
+        m = self.meta
+        if m[L.LOGGED] > 0:
+            raise SnapshotNeeded
         columns = L.columns_for(k)
         what = f"room for {columns - 1:,} clusters in {d:,} features"
         if self._scatter:
@@ -129,11 +132,15 @@ class Arenas:
             C[:, :held] = self.C
             Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
         self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
-        self.meta[L.D], self.meta[L.ROWS], self.meta[L.COLUMNS] = d, len(A), columns
-        self.meta[L.Q_ROWS], self.meta[L.Q_WIDTH] = Q.shape[1:]
+        m[L.D], m[L.ROWS], m[L.COLUMNS] = d, len(A), columns
+        m[L.Q_ROWS], m[L.Q_WIDTH] = Q.shape[1:]
         self.form += 1
         self._write_addresses()
         self._make_log()
+        if m[L.LOGGED] == 0:
+            # The arrays before are as they were, and stay so: that is all there is to undo.
+            m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE] = m[L.K], m[L.LAST], m[L.STALE]
+            m[L.LOGGED] = L.GROWN
 
     def drop(self, column: int) -> None:
         """Take out a column; those behind it move up."""
@@ -164,7 +171,7 @@ class Arenas:
         # A copy has arrays of its own.
         self.__dict__.update(own_arrays(state))
         self.before_growing, self._log = None, np.zeros((0, 1))
-        self.meta[L.LOGGED] = -1
+        self.meta[L.LOGGED] = L.NOT_LOGGED
         self._make_log()
 
     # -- whole columns ---------------------------------------------------------------------
@@ -186,9 +193,8 @@ class Arenas:
 
     # -- undoing ---------------------------------------------------------------------------
 
-    def mark(self) -> Mark:
-        """What `restore` needs to undo changes of single samples, which are logged from now on."""
-        self.meta[L.LOGGED] = 0
+    def _installed(self) -> Mark:
+        """The arrays, and what belongs to them."""
         return None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
@@ -201,8 +207,8 @@ class Arenas:
         grows : bool, default False
             Whether the first thing to happen is that new arrays take the place of these.
         """
-        mark, m = Arenas.mark(self), self.meta
-        m[L.LOGGED] = -1
+        m = self.meta
+        m[L.LOGGED] = L.NOT_LOGGED
         used = int(m[L.K]) + 1 if self.columns else 0
         which: Any = slice(0 if grows else used)
         if touched is not None and not grows and 4 * len(touched) < used:
@@ -212,56 +218,53 @@ class Arenas:
             which = few if 2 * len(few) < used else which
         kept = (self.A[:, which], self.Q[which], self.Q[-1:], self.C[L.OWNER, which])
         facts = used, int(m[L.K]), int(m[L.LAST]), int(m[L.STALE])
-        return mark, which, tuple(array.copy() for array in kept), facts
+        return self._installed(), which, tuple(array.copy() for array in kept), facts
 
     def restore(self, saved: Mark | Snapshot) -> None:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
-        mark = saved if saved[0] is None else saved[0]
-        grown = self.A is not mark[1]
-        _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown = mark
+        installed = saved if saved[0] is None else saved[0]
+        _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown = installed
         m = self.meta
         m[L.D], m[L.ROWS] = self._shape[0] if self._shape else 0, len(self.A)
         m[L.COLUMNS], m[L.Q_ROWS], m[L.Q_WIDTH] = self.columns, *self.Q.shape[1:]
+        m[L.REFILL] = 0
         self._write_addresses()
         if saved[0] is None:
-            self._undo_logged(grown)
+            self._undo_logged()
         else:
-            self._put_back(saved, grown)
-        m[L.REFILL] = 0
-        if grown or saved[0] is not None:
-            self.form += 1
+            self._put_back(saved)
+        self.form += 1
 
-    def _undo_logged(self, grown: bool) -> None:
+    def _undo_logged(self) -> None:
         """Have the columns of the log be what they were; readings have not seen them since."""
         m, logged = self.meta, int(self.meta[L.LOGGED])
-        if logged <= 0:
+        if logged in (0, L.NOT_LOGGED):
             return
         rows = len(self.A)
-        for entry in reversed(self._log[: 0 if grown else logged]):
-            column = int(entry[0])
-            self.A[:, column] = entry[1 : rows + 1]
-            self.Q[column] = entry[rows + 1 :].reshape(self.Q.shape[1:])
-        if not grown:
+        if logged != L.GROWN:
+            for entry in reversed(self._log[:logged]):
+                column = int(entry[0])
+                self.A[:, column] = entry[1 : rows + 1]
+                self.Q[column] = entry[rows + 1 :].reshape(self.Q.shape[1:])
             new = self.C[L.QUEUE, m[L.UNDO_STALE] : m[L.STALE]].astype(np.int64)
             self.C[L.QUEUED, new] = 0.0
         m[L.K], m[L.LAST], m[L.STALE] = m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE]
 
-    def _put_back(self, saved: Any, grown: bool) -> None:
+    def _put_back(self, saved: Any) -> None:
         """Have all columns be what they were; caches are made again."""
         _, which, (A, Q, counted, owner), (used, k, last, stale) = saved
         m = self.meta
-        m[L.K], m[L.LAST], m[L.STALE], m[L.LOGGED] = k, last, stale, -1
-        if grown or not self.columns:
-            return
-        self.A[:, used:], self.Q[used:], self.C[L.OWNER, used:] = 0.0, 0.0, 0.0
-        self.A[:, which], self.Q[which], self.Q[-1:] = A, Q, counted
-        self.C[L.OWNER, which] = owner
-        self._void_extremes()
-        self.touch_all()
+        m[L.K], m[L.LAST], m[L.STALE], m[L.LOGGED] = k, last, stale, L.NOT_LOGGED
+        if self.columns:
+            self.A[:, used:], self.Q[used:-1], self.C[L.OWNER, used:] = 0.0, 0.0, 0.0
+            self.A[:, which], self.Q[which], self.Q[-1:] = A, Q, counted
+            self.C[L.OWNER, which] = owner
+            self._void_extremes()
+            self.touch_all()
 
     def need_snapshot(self) -> None:
         """Say that what comes now cannot be undone by the log."""
-        if self.meta[L.LOGGED] >= 0:
+        if self.meta[L.LOGGED] != L.NOT_LOGGED:
             raise SnapshotNeeded
 
     def _make_log(self) -> None:

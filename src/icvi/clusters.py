@@ -347,7 +347,7 @@ class Clusters(Arenas):
     # -- undoing ---------------------------------------------------------------------------
 
     def mark(self) -> Mark:
-        """What `restore` needs to undo changes of single samples."""
+        """What `restore` needs to undo changes of single samples, which are logged from now on."""
         labels = self._labels
         self.meta[L.LOGGED] = 0
         return (
@@ -357,7 +357,7 @@ class Clusters(Arenas):
 
     def unmark(self) -> None:
         """Log no more."""
-        self.meta[L.LOGGED] = -1
+        self.meta[L.LOGGED] = L.NOT_LOGGED
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
         """What `restore` needs to undo all changes from now on; see `Arenas.snapshot`."""

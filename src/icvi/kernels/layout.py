@@ -50,7 +50,9 @@ Q_WIDTH = 19  #: length of these rows, at least D
 REFILL = 20  #: 1 when samples are at hand to sum a column again
 LAST = 21  #: the cluster that changed last; distances to it are at hand
 # The log of one call that changes single samples: columns as they were before, to undo it.
-LOGGED = 22  #: how many columns are in the log; -1 while nothing is logged
+LOGGED = 22  #: how many columns are in the log, or one of the two below
+NOT_LOGGED = -1  # there is no log
+GROWN = -2  # arrays have grown since it began: what is done to the new ones need not be logged
 AT_LOG = 23
 LOG_ROOM = 24  #: how many columns fit
 UNDO_K = 25  #: K, LAST and STALE as they were before the first column was logged

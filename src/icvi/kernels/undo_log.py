@@ -9,7 +9,7 @@ from icvi.kernels.view import array, doubles
 
 @kernel
 def log_column(A, Q, meta, column):
-    """Note column ``column`` of A and Q, for `Arenas.undo`; there is room for it."""
+    """Note column ``column`` of A and Q, for `Arenas.restore`; there is room for it."""
     entry = meta[L.LOGGED]
     if entry == 0:
         meta[L.UNDO_K], meta[L.UNDO_LAST] = meta[L.K], meta[L.LAST]
