@@ -149,7 +149,7 @@ def _changed_fact(facts: Any, rng: random.Random) -> Any:
             owner.insert(key, copy.deepcopy(rng.choice(owner)))
         case 2 if isinstance(value, list) and len(value) > 1:
             rng.shuffle(value)
-        case 3 if isinstance(value, (int, float)) and not isinstance(value, bool):
+        case 3 if type(value) in (int, float) and abs(value) < 1e300:
             owner[key] = rng.choice([value + 1, value - 1, 2 * value, -value, value + 0.5])
         case 4 if isinstance(value, str) and value:
             at = rng.randrange(len(value))
