@@ -324,29 +324,53 @@ def replace():
     os.replace("new.csv", "s.csv")
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (truncate, "s.csv was (truncated|written anew) while it was followed"),
-        (lambda: os.unlink("s.csv"), "s.csv vanished while it was followed"),
-        (replace, "s.csv was replaced by another file while it was followed"),
-    ],
-)
-def test_a_followed_file_that_is_changed_is_an_error_and_the_trace_is_kept(change, message, folder):
-    (folder / "s.csv").write_text("x,y,c\n" + rows(0, 100))
+def changing(change):
+    """Change the file when a watch has read it and waits."""
 
     def when_it_waits():
         wait_until(lambda: lines_of("t.csv") == 101)
         change()
 
-    changing = threading.Thread(target=when_it_waits)
-    changing.start()
+    thread = threading.Thread(target=when_it_waits)
+    thread.start()
+    return thread
+
+
+def test_a_followed_file_that_is_truncated_is_an_error_and_the_trace_is_kept(folder):
+    (folder / "s.csv").write_text("x,y,c\n" + rows(0, 100))
+    thread = changing(truncate)
     result = watch("s.csv", "--follow", *LABELS, "--trace", "t.csv")
-    changing.join(PATIENCE)
+    thread.join(PATIENCE)
     assert result.exit_code == 1
-    assert re.match(f"Error: {message}", result.stderr)
+    message = "Error: s.csv was (truncated|written anew) while it was followed"
+    assert re.match(message, result.stderr)
+    assert "--on-data-loss continue resumes" in result.stderr
     assert "stopped after sample 100; t.csv holds 100 readings" in result.stderr
     assert_same(read_trace("t.csv"), expected(*growing(100)))
+
+
+def rename():
+    os.rename("s.csv", "s.csv.1")
+    with open("s.csv", "w") as file:
+        file.write("x,y,c\n" + rows(100, 200))
+
+
+def delete():
+    os.unlink("s.csv")
+    with open("s.csv", "w") as file:
+        file.write("x,y,c\n" + rows(100, 200))
+
+
+@pytest.mark.parametrize("change", [rename, delete, replace])
+def test_a_followed_file_that_is_rotated_or_replaced_is_followed_further(change, folder):
+    (folder / "s.csv").write_text("x,y,c\n" + rows(0, 100))
+    process = start("s.csv", "--follow", *LABELS, "--trace", "t.csv")
+    wait_until(lambda: lines_of("t.csv") == 101, process)
+    change()
+    wait_until(lambda: lines_of("t.csv") == 201, process)
+    process.send_signal(signal.SIGINT)
+    assert ended(process)[0] == 130
+    assert_same(read_trace("t.csv"), expected(*growing(200)))
 
 
 @contextlib.contextmanager

@@ -75,22 +75,22 @@ class Memory:
 
     def took(self, entries: Sequence[Entry], facts: Facts) -> None:
         """Remember entries that were read, all that there were from the first to the last."""
-        complete = facts.whole and entries[0][0] == facts.first
-        if self.number is None and facts.gone is not None and complete:
+        if self.number is None and facts.whole and entries[0][0] == facts.first:
             self.number = facts.gone
         if self.number is not None:
             self.number += len(entries)
-        names = {name for name, _ in entries}
-        newest = self._newest
-        if (
-            newest is not None
-            and order(self.last) < order(newest) <= order(entries[-1][0])
-            and newest not in names
-        ):
-            self._vanished = newest
+        if self._passes_newest(entries):
+            self._vanished = self._newest
         self.last, self._digest = entries[-1][0], digest_of(entries[-1])
         self._added, self._newest, self._back = facts.added, facts.newest, False
         self._mark(entries)
+
+    def _passes_newest(self, entries: Sequence[Entry]) -> bool:
+        """Whether the newest entry that had been seen should be among these, and is not."""
+        newest = self._newest
+        if newest is None or not order(self.last) < order(newest) <= order(entries[-1][0]):
+            return False
+        return all(name != newest for name, _ in entries)
 
     def _mark(self, entries: Sequence[Entry]) -> None:
         """Remember the first entry and the last: distances grow as they get older."""
