@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from icvi.wording import short
+
 #: So many reasons are kept; the count continues.
 KEPT = 5
 
@@ -25,7 +27,7 @@ class DataLoss:
 
     def __init__(self, mode: str = "stop") -> None:
         if mode not in _MODES:
-            raise ValueError(f"expected on_data_loss to be 'stop' or 'continue', got {mode!r}")
+            raise ValueError(f"expected on_data_loss to be 'stop' or 'continue', got {short(mode)}")
         self.mode, self.count = mode, 0
         self.reasons: list[str] = []
 

@@ -15,8 +15,10 @@ from icvi.saving_partition import write
 from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
+from icvi.wording import short
 from icvi.written import from_json
 
+_SETTINGS = 8  # of a list that are shown
 _FILE, _LOCK = "watch.icvi", "watch.lock"
 _PRIVATE, _OTHERS = 0o700, 0o077  # permissions: of the folder, and those that its file has not
 _SCRATCH = "start from scratch with overwrite=True (--overwrite)"
@@ -116,9 +118,12 @@ class Checkpoint:
 
 def _shown(setting: Any) -> str:
     if isinstance(setting, list):
-        return ", ".join(map(_shown, setting)) or "nothing"
+        more = ["..."] if len(setting) > _SETTINGS else []
+        return ", ".join([*map(_shown, setting[:_SETTINGS]), *more]) or "nothing"
     try:
         setting = from_json(setting)
     except ValueError:  # options of something
-        return ", ".join(f"{key}={value!r}" for key, value in setting.items())
-    return "nothing" if setting is None else str(setting)
+        return ", ".join(f"{key}={short(value)}" for key, value in setting.items())
+    if setting is None:
+        return "nothing"
+    return setting if isinstance(setting, str) else short(setting)

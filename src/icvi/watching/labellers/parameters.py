@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from icvi.nearest import nearest
+from icvi.wording import short
 
 #: What river's clusterers do with keywords they do not know: they give them to their k-means.
 _PASSED_ON = ("river.cluster.clustream.CluStream", "river.cluster.streamkmeans.STREAMKMeans")
@@ -61,7 +62,7 @@ def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
     try:
         return kind(**params)
     except (TypeError, ValueError) as error:
-        given = ", ".join(f"{key}={value!r}" for key, value in params.items())
+        given = ", ".join(f"{key}={short(value)}" for key, value in params.items())
         raise ValueError(f"cannot make {name}({given}): {error}") from error
 
 
