@@ -1,6 +1,6 @@
 """The moments of a labelled stream: weights, centroids and scatter of every cluster.
 
-Without a guard: whoever holds them (a `Partition`, a `Tracker`) sees to it that a call is undone
+Without a guard: the object that holds them (a `Partition`, a `Tracker`) sees to it that a call is undone
 when it is refused or interrupted, with `mark` or `snapshot` before it and `restore` after.
 """
 

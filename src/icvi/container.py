@@ -47,7 +47,7 @@ Arrays = Mapping[str, NDArray[Any]]
 def write(
     path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays, *, without: int = 0
 ) -> None:
-    """Write a file anew: until it is complete and on the disk, what was there stays there.
+    """Write a file: until it is complete and on the disk, what was there stays there.
 
     It has none of the permissions `without`, as in `icvi.files.replacing`.
     """

@@ -204,7 +204,7 @@ def _against_others(m: Moments, labels: list[Hashable]) -> dict[str, NDArray[Any
 
 
 def _connections(c: Connectivity, labels: list[Hashable]) -> dict[str, NDArray[Any]]:
-    """Intra(l), and the largest Inter(l, m) with its m; nobody where there is no connection.
+    """Intra(l), and the largest Inter(l, m) with its m; none where there is no connection.
 
     A cluster whose counts have decayed to nothing, below 1e-150, has no reading.
     """

@@ -98,7 +98,7 @@ class Signed:
     def apply(self, prototypes: Prototypes, kept: bool = False) -> dict[Any, Floats]:
         """Readings of the graphs before the first and after each event.
 
-        Whoever has kept the events is not refused where rounding has left less of them.
+        A caller that has kept the events is not refused where rounding has left less of them.
         """
         names = [None, *self._changes.names]
         readings = {}

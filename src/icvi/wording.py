@@ -1,8 +1,8 @@
 """What may be shown where people read: no passwords, and nothing that a terminal obeys.
 
-Names of files, columns, labels and keys, and what servers answer, come from others. Whoever
+Names of files, columns, labels and keys, and what servers answer, come from others. A user who
 chooses them must not be able to move a cursor, set a colour or a title, reorder a line, or read
-somebody else's password.
+another user's password.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def without_passwords(text: str) -> str:
     """Text whose addresses have no passwords in them, and no options, which may be some, too.
 
     Passwords may contain what ends them in an address: where that could be, more is hidden.
-    Whoever has the address itself uses `shown_address`, which knows where it ends.
+    A caller that has the address itself uses `shown_address`, which knows where it ends.
 
     >>> without_passwords("icvi watch redis://me:s3cr3t@pw@localhost:6379/0/key")
     'icvi watch redis://me:***@localhost:6379/0/key'

@@ -46,7 +46,7 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     out_of_bounds: Any
 
     def __new__(cls, *_: Any, **__: Any) -> Self:
-        """An estimator that nobody uses."""
+        """An estimator that is not in use."""
         self = super().__new__(cls)
         self._accepted = None
         return self

@@ -144,7 +144,7 @@ class FollowedBytes:
         size = self._file.size
         if size >= self._offset and self._file.peek(0, len(self._head)) == self._head:
             raise _edited(self._path, self._offset)
-        how = "truncated" if size < self._offset else "written anew"
+        how = "truncated" if size < self._offset else "rewritten"
         self._loss.report(
             f"{self._path} was {how} while it was followed: {self._offset} bytes were read, and no "
             f"rotated copy of it ({os.path.basename(self._path)}.1 or the like) has the rest"

@@ -92,7 +92,7 @@ class ArtLabels(Labeller):
 
     @property
     def pickles(self) -> bool:
-        """Only a class of somebody's own that is derived from one of ours."""
+        """Only a user's class that is derived from one of ours."""
         return type(self.model) not in ESTIMATORS.values()
 
     def keep(self) -> Kept:

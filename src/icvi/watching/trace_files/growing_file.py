@@ -150,7 +150,7 @@ class GrowingFile:
             self._file = None
 
     def _open(self, path: str, flags: int) -> int:
-        # Not emptied before it is known that nobody else is writing it.
+        # Not emptied before it is known that no other process is writing it.
         return os.open(path, (flags & ~os.O_TRUNC) | self._flags, 0o666)
 
     def _opened(self) -> FileIO:
