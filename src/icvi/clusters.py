@@ -1,7 +1,7 @@
 """The moments of a labelled stream: weights, centroids and scatter of every cluster.
 
-Without a guard: the object that holds them (a `Partition`, a `Tracker`) sees to it that a call is undone
-when it is refused or interrupted, with `mark` or `snapshot` before it and `restore` after.
+Without a guard: what holds them (a `Partition`, a `Tracker`) undoes a call that is refused or
+interrupted, with `mark` or `snapshot` before it and `restore` after.
 """
 
 from __future__ import annotations
