@@ -105,7 +105,7 @@ def flush_directory(path: str | os.PathLike[str]) -> None:
 
 
 def _create_beside(place: Path, mode: int, lock: contextlib.ExitStack) -> tuple[IO[bytes], Path]:
-    """A new file beside a place, and its name; no other process removes it until `lock` is closed."""
+    """A new file beside a place, and its name; it is locked for others until `lock` is closed."""
     while True:
         name = place.with_name(f"{_beginning(place)}{secrets.token_hex(4)}.tmp")
         file = open(name, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
