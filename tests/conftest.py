@@ -25,6 +25,7 @@ LONG = {
     "test_study.py",
     "test_trace_files.py",
     "test_watch_kill.py",
+    "test_watch_kill_sources.py",
     "test_watch_process.py",
     "test_watch_report.py",
 }

@@ -47,7 +47,7 @@ class RedisSource:
         self.server.start()
         self.fields = [{"x": repr(x), "y": repr(y)} for x, y in samples().tolist()]
         self.added = 0
-        self.arguments = ["watch", self.server.url, *SMART, "--patience", "60", *KEPT]
+        self.arguments = ["watch", self.server.url, "--follow", *SMART, "--patience", "60", *KEPT]
 
     def add(self, rows):
         with self.server.client() as client, client.pipeline() as pipe:
@@ -71,7 +71,7 @@ class RedisSource:
 
     def whole(self):
         """What an undisturbed watch takes."""
-        return [*self.arguments, "--group", "whole"]
+        return ["watch", self.server.url, *SMART, "--group", "whole", *KEPT]
 
     def close(self):
         self.server.kill()
@@ -142,7 +142,7 @@ def wait(process, until):
 def wait_for_size(process, place, enough):
     """Wait until files have grown so much, or for a moment: there may not be so much to write."""
     limit = time.monotonic() + 2
-    wait(process, lambda: size(place) >= enough or time.monotonic() > limit)
+    return wait(process, lambda: size(place) >= enough or time.monotonic() > limit)
 
 
 def run(source, place, kills, chance):
@@ -155,18 +155,17 @@ def run(source, place, kills, chance):
         process = child(source.arguments)
         grown = size(place) + chance.uniform(0, 60_000)
         # Before a watch has stored anything, there is nothing that it could lose.
-        wait(process, lambda: begun(place / "kept" / "watch.icvi"))
+        code = wait(process, lambda: begun(place / "kept" / "watch.icvi"))
         source.add(chance.randrange(ROWS // kills))
         done.append(source.disturb())
         source.add(chance.randrange(1, 200))
-        wait_for_size(process, place, grown)
-        time.sleep(chance.uniform(0, 0.02))
-        if (code := ended(process)) is None:
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
-            done.append("kill")
-        elif code:
+        code = wait_for_size(process, place, grown) if code is None else code
+        if code is not None:  # it follows its source until it is stopped
             return done, code
+        time.sleep(chance.uniform(0, 0.02))
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        done.append("kill")
         source.add(chance.randrange(1, 200))
         done.append(source.disturb())
         source.add(1)
