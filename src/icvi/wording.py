@@ -37,7 +37,7 @@ def short(value: object, most: int = 80) -> str:
     """What was given, for an error: its repr, or the beginning; of a large array what it is.
 
     >>> short("a"), short("a" * 100, 10), short([0] * 10**6, 10)
-    ("'a'", "'aaaaaa...", '[0, 0, ...')
+    ("'a'", "'aaaaa'...", '[0, 0, ...')
     >>> import numpy as np
     >>> print(short(np.array([1, 2])), "or", short(np.zeros((1000, 3))))
     array([1, 2]) or ndarray of shape (1000, 3)
@@ -46,7 +46,10 @@ def short(value: object, most: int = 80) -> str:
     if isinstance(shape, tuple) and math.prod(shape) > _ENTRIES:
         return f"{type(value).__name__} of shape {shape}"
     try:
-        text = repr(value[:most]) if isinstance(value, (str, bytes)) else _repr.repr(value)
+        if isinstance(value, (str, bytes)) and len(value) > most - 2:
+            text = f"{value[: most // 2]!r}..."
+        else:
+            text = _repr.repr(value)
     except Exception:  # a number with too many digits, or whatever a class does
         text = f"<{type(value).__name__}>"
     text = printable(" ".join(text.split()))
