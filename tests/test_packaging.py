@@ -73,6 +73,14 @@ def test_the_pythons_that_are_stated_are_those_that_are_tested():
     assert PROJECT["requires-python"] == f">={tested[0]}"
 
 
+def test_times_of_numpy_are_made_with_their_units():
+    """Numpy 2.5, which Python 3.11 does not have, warns of others."""
+    bare = re.compile(r"(?:datetime64|timedelta64)\((?:'NaT'|\"NaT\"|-?\d+)\)")
+    sources = [path for part in ("src", "tests", "docs") for path in (ROOT / part).rglob("*.py")]
+    assert sources
+    assert [path for path in sources if bare.search(path.read_text(encoding="utf-8"))] == []
+
+
 # -- make test-pythons -------------------------------------------------------------------------
 
 

@@ -88,7 +88,7 @@ NO_LABELS = {
     "missing": pd.NA,
     "missing in a tuple": ("a", pd.NA),
     "no time": pd.NaT,
-    "no time of numpy": np.datetime64("NaT"),
+    "no time of numpy": np.datetime64("NaT", "ns"),
     "a list": [1],
     "a long list": list(range(5000)),
     "a set": {1},
