@@ -106,6 +106,8 @@ def as_number(value: Any, name: str) -> float:
 
 def as_every(every: Any) -> int:
     """Of how many samples one is read after."""
+    if every.__class__ is int and 0 < every < 2**63:
+        return every
     number = as_number(every, "every")
     if not 1.0 <= number < math.inf or int(every) != every or int(every) >= 2**63:
         raise ValueError(
@@ -195,6 +197,8 @@ def _label_array(labels: Any) -> NDArray[Any]:
 
 def check_label(label: Any) -> None:
     """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
+    if label.__class__ is int or label.__class__ is str:
+        return
     try:
         hash(label)
     except TypeError:

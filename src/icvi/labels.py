@@ -34,8 +34,9 @@ class Labels:
 
     def find(self, label: Any) -> int:
         """Column of one label; the next free one for a label not seen before."""
-        label = plain(label)
-        _check(label)
+        if label.__class__ is not int and label.__class__ is not str:
+            label = plain(label)
+            _check(label)
         if self.noise_label is not None and label == self.noise_label:
             return NOISE
         return self.columns.get(label, len(self.columns) + 1)
