@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 
 import numpy as np
@@ -11,6 +10,7 @@ import pytest
 import icvi
 import processes
 
+resource = pytest.importorskip("resource")
 RNG = np.random.default_rng(0)
 X, LABELS = RNG.random((300, 2)), RNG.integers(0, 10, 300).tolist()
 MANY = RNG.random((20_000, 2))
