@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 import icvi
-from icvi.plotting import plot_traces
+from icvi.plots.traces import plot_traces
 
 CENTERS = np.array([[0.2, 0.2], [0.5, 0.8], [0.8, 0.3], [0.15, 0.65], [0.5, 0.42], [0.85, 0.72]])
 SIZE, WIDTH = 150, 0.035

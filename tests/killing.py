@@ -36,7 +36,7 @@ import pyarrow.csv
 import pyarrow.parquet
 
 import icvi
-import icvi.cli
+import icvi.cli.main
 import icvi.watching.command
 
 MOST = 12  # ends of children in a trial: it must be done some time
@@ -60,7 +60,7 @@ def child(arguments, limit=resource.RLIM_INFINITY):
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
         sys.argv = ["icvi", *arguments]
-        icvi.cli.main(arguments, standalone_mode=False)
+        icvi.cli.main.main(arguments, standalone_mode=False)
         code = 0
     except SystemExit as stop:
         code = stop.code or 0

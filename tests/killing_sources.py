@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import icvi
-from icvi import container
+from icvi.saving import container
 from killing import child, ended, size
 from redis_server import KEY, Server
 

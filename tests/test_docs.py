@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 import icvi
 import processes
-from icvi.cli import main
+from icvi.cli.main import main
 from icvi.study.experiment import INDICES
 from redis_server import Server
 

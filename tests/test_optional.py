@@ -69,9 +69,9 @@ import numpy as np
 from click.testing import CliRunner
 
 import icvi
-from icvi.cli import main
+from icvi.cli.main import main
 from icvi.compat.scikit_scorers import make_scorer
-from icvi.plotting import plot_traces
+from icvi.plots.traces import plot_traces
 from icvi.streams import open_source
 from icvi.watching.labellers.models import check_savable, load_model
 from icvi.watching.report import Report

@@ -48,7 +48,7 @@ def calls(path):
             yield node.lineno, ast.unparse(node.func.value), node.func.attr, given
 
 
-@pytest.mark.parametrize("path", sorted(HERE.glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(HERE.rglob("*.py")), ids=lambda path: path.name)
 def test_whatever_waits_has_a_limit_and_whatever_starts_has_known_signal_handlers(path):
     for line, owner, name, given in calls(path):
         assert name not in WAITS or given, f"line {line}: {owner}.{name}() waits without a limit"

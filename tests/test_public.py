@@ -98,8 +98,8 @@ def test_compilation_is_silent_when_piped(tmp_path):
 
 
 LONG = """
-import numpy as np, icvi, icvi.progress, icvi.tracker
-icvi.progress._PATIENCE, icvi.tracker._BLOCK = -1.0, 10
+import numpy as np, icvi, icvi.progress, icvi.tracking.tracker
+icvi.progress._PATIENCE, icvi.tracking.tracker._BLOCK = -1.0, 10
 icvi.Tracker(["CH"]).update_many(np.random.rand(100, 2), np.arange(100) % 3)
 """
 
@@ -111,9 +111,9 @@ def test_long_streams_show_a_bar_on_a_terminal_only():
 
 
 def test_kernels_are_compiled_anew_when_any_source_changes(tmp_path):
-    from icvi.kernels import compiling
+    from icvi.kernels.compiler import compiling
 
-    sources = Path(compiling.__file__).parent
+    sources = Path(compiling.__file__).parents[1]
     assert len(compiling.source_key()) == 12
     for path in ("kernels/sums.py", "indices/xie_beni.py"):
         copy = tmp_path / path

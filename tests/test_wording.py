@@ -15,11 +15,11 @@ from rich.console import Console
 
 import processes
 from icvi import progress
-from icvi.cli import main
-from icvi.score_file import ScoredFile
+from icvi.cli.main import main
+from icvi.cli.score import ScoredFile
 from icvi.streams import open_source
-from icvi.streams.redis_address import parse_address
-from icvi.table import Table
+from icvi.streams.redis.address import parse_address
+from icvi.tracking.table import Table
 from icvi.watching.messages import told
 from icvi.watching.settings import name_of
 from icvi.wording import for_terminal, printable, shown_address, without_passwords

@@ -17,7 +17,7 @@ import pyarrow.parquet
 from click.testing import CliRunner
 
 import processes
-from icvi.cli import main
+from icvi.cli.main import main
 from processes import PATIENCE, wait_until
 from streams import blobs
 

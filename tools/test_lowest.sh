@@ -6,7 +6,7 @@ set -eu
 
 python=${PYTHON:-python3.11}
 extras=art,plot,pandas,arrow,stream,redis,report
-with_river=$(grep -lw river tests/test_*.py)
+with_river=$(grep -rlw --include='test_*.py' river tests)
 ignored=$(printf -- '--ignore=%s ' $with_river src/icvi/compat)
 
 # Old versions use what newer versions of their own needs deprecate; that is not ours to mend.

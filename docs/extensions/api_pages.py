@@ -18,8 +18,8 @@ import icvi
 #: what public functions give or take; names of icvi that are missing here get a section at the end.
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "Watching a stream": ("watch", "watching.watch.Watch", "watching.reading.Reading"),
-    "Tracking": ("Tracker", "TrackerBank", "Trace", "plotting.plot_traces", "load"),
-    "Diagnosing": ("table.Table", "diagnostics.PairTable"),
+    "Tracking": ("Tracker", "TrackerBank", "Trace", "plots.traces.plot_traces", "load"),
+    "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": ("score", "scores"),
     "Indices": ("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
     "Clusterers": ("FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 from written import Folder
 
-from icvi.cli import main
+from icvi.cli.main import main
 
 
 def write_commands(path: Path) -> None:

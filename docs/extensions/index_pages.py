@@ -16,7 +16,7 @@ from measured import Measured
 from written import Folder
 
 import icvi
-from icvi.listing import range_of
+from icvi.cli.list import range_of
 
 _BETTER = {"max": "larger", "min": "smaller"}
 _READS = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import measured
 
 import icvi
-from icvi.plotting import plot_traces
+from icvi.plots.traces import plot_traces
 from icvi.study.experiment import Experiment
 from icvi.study.figures import draw_distributions, draw_scenario
 

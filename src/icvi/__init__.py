@@ -23,27 +23,27 @@ _HOME = {
     "FuzzyART": "icvi.art.fuzzy_art",
     "FuzzyARTMAP": "icvi.art.fuzzy_artmap",
     "FuzzySMART": "icvi.art.fuzzy_smart",
-    "Connectivity": "icvi.connectivity",
+    "Connectivity": "icvi.connectivity.connectivity",
     "I": "icvi.indices",
     "Index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
     "NI": "icvi.indices",
-    "Partition": "icvi.partition",
+    "Partition": "icvi.state.partition",
     "Quantizer": "icvi.art.quantizer",
     "State": "icvi.kernels.state",
-    "Trace": "icvi.trace",
-    "Tracker": "icvi.tracker",
-    "TrackerBank": "icvi.bank",
+    "Trace": "icvi.tracking.trace",
+    "Tracker": "icvi.tracking.tracker",
+    "TrackerBank": "icvi.tracking.bank",
     "UndefinedIndexError": "icvi.errors",
     "batch": "icvi.batch",
     "catalogue": "icvi.indices",
     "index": "icvi.indices",
-    "load": "icvi.saving",
+    "load": "icvi.saving.registry",
     "metrics": "icvi.metrics",
     "rCIP": "icvi.indices",
     "rH": "icvi.indices",
-    "score": "icvi.scoring",
-    "scores": "icvi.scoring",
+    "score": "icvi.batch.scoring",
+    "scores": "icvi.batch.scoring",
     "watch": "icvi.watching.watch",
 }
 
@@ -56,8 +56,9 @@ if TYPE_CHECKING:
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
     from icvi.art.quantizer import Quantizer as Quantizer
-    from icvi.bank import TrackerBank as TrackerBank
-    from icvi.connectivity import Connectivity as Connectivity
+    from icvi.batch.scoring import score as score
+    from icvi.batch.scoring import scores as scores
+    from icvi.connectivity.connectivity import Connectivity as Connectivity
     from icvi.errors import CacheWarning as CacheWarning
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
@@ -70,12 +71,11 @@ if TYPE_CHECKING:
     from icvi.indices import rH as rH
     from icvi.indices.index import index as index
     from icvi.kernels.state import State as State
-    from icvi.partition import Partition as Partition
-    from icvi.saving import load as load
-    from icvi.scoring import score as score
-    from icvi.scoring import scores as scores
-    from icvi.trace import Trace as Trace
-    from icvi.tracker import Tracker as Tracker
+    from icvi.saving.registry import load as load
+    from icvi.state.partition import Partition as Partition
+    from icvi.tracking.bank import TrackerBank as TrackerBank
+    from icvi.tracking.trace import Trace as Trace
+    from icvi.tracking.tracker import Tracker as Tracker
     from icvi.watching.watch import watch as watch
 
 

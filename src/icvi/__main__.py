@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 
-from icvi import interrupting
+from icvi.cli import signals as interrupting
 from icvi.errors import CacheWarning
 
 _usually = warnings.formatwarning
@@ -15,7 +15,7 @@ def run() -> None:
     interrupting.begin()
     warnings.formatwarning = _formatted
     try:
-        from icvi.cli import main
+        from icvi.cli.main import main
 
         main(prog_name="icvi")
     finally:

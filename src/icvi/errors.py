@@ -1,6 +1,11 @@
-"""The errors that a caller may want to catch, and the warnings to silence."""
+"""Errors to catch, warnings to silence, and exit codes."""
 
 from __future__ import annotations
+
+#: Exit code of a command that a signal has ended: this plus the number of the signal.
+SIGNALLED = 128
+#: Exit code of a command that Ctrl-C has ended.
+INTERRUPTED = 130
 
 
 class UndefinedIndexError(ValueError):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from itertools import repeat
 from numbers import Real
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.wording import short
+from icvi.wording import did_you_mean, short
 
 #: Entries beyond this are refused: sums of their squares could overflow.
 LARGEST = 1e140
@@ -297,3 +298,32 @@ def _not_finite(array: NDArray[np.float64]) -> str:
     if np.isfinite(value):
         return f"expected entries up to {LARGEST:g} in size, got {value:g} at {where}; rescale"
     return f"expected finite numbers, neither NaN nor infinity, got {value} at {where}"
+
+
+_HINTS = {
+    "labels": " label= is the column that holds them; labels beside an array are given with it, as "
+    "(X, labels)"
+}
+
+
+def refuse_unknown(
+    function: Callable[..., Any], given: Iterable[str], also: Iterable[str] = ()
+) -> None:
+    """Refuse arguments that a function with ``**`` does not have.
+
+    Parameters
+    ----------
+    function : callable
+        The function, with arguments of its own.
+    given : iterable of str
+        What it was given beside them.
+    also : iterable of str
+        What of that it takes.
+    """
+    known = [*inspect.signature(function).parameters, *also]
+    for name in given:
+        if name not in known:
+            raise TypeError(
+                f"{function.__name__}() has no argument {name!r}{did_you_mean(name, known)}"
+                f"{_HINTS.get(name, '')}"
+            )

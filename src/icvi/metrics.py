@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from icvi.conventions import Border, Convention
+from icvi.batch.scoring import score, streamed
+from icvi.connectivity.conventions import Border, Convention
 from icvi.indices import NI, Conn, I, rCIP, rH
-from icvi.scoring import score, streamed
 
 __all__ = [
     "calinski_harabasz_score",

@@ -21,7 +21,7 @@ from copy import deepcopy
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from icvi.own_arrays import own_arrays
+import numpy as np
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -178,6 +178,22 @@ def shares(method: F) -> F:
 def borrowed(state: Transactional, call: Callable[[], R]) -> R:
     """The result of a call that looks at a state, during which others are refused."""
     return exclusive(lambda _: call())(state)
+
+
+def own_arrays(state: Any) -> Any:
+    """The same variables, with copies in place of arrays that are views of other memory.
+
+    Pickle's protocol 5 can hand over arrays apart from the rest, as buffers that are read-only and
+    that several processes may look at; joblib maps them from a file. A state writes to its arrays,
+    and kernels know them by their addresses, so it takes copies.
+    """
+    if isinstance(state, np.ndarray):
+        return state if state.flags.owndata and state.flags.writeable else np.array(state)
+    if type(state) is dict:
+        return {name: own_arrays(value) for name, value in state.items()}
+    if type(state) in (list, tuple):
+        return type(state)(own_arrays(value) for value in state)
+    return state
 
 
 def in_use(state: object) -> RuntimeError:

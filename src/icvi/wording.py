@@ -7,9 +7,11 @@ another user's password.
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 import reprlib
+from collections.abc import Iterable
 
 _HIDDEN = "***"
 _ENTRIES = 16  # of an array that is shown with its entries
@@ -110,3 +112,14 @@ def _without_password(rest: str) -> str:
 def _hidden(mark: str, options: str) -> str:
     end = options[len(options.rstrip(":;,.")) :]  # of the sentence
     return f"{mark}{_HIDDEN}{end}" if options else mark
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A question that helps; nothing where no name is near.
+
+    >>> did_you_mean("Sill", ["CH", "SIL"])
+    ", did you mean 'SIL'?"
+    """
+    by_lower = {each.lower(): each for each in known}
+    found = difflib.get_close_matches(name.lower(), by_lower, n=1)
+    return f", did you mean {by_lower[found[0]]!r}?" if found else ""

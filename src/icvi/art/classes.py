@@ -18,7 +18,7 @@ from icvi.art.scikit import (
 from icvi.art.targets import check_given, check_length
 from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.labels import plain
-from icvi.own_arrays import own_arrays
+from icvi.transactions import own_arrays
 from icvi.wording import short
 
 _INTEGER = np.dtype(np.int64)

@@ -77,7 +77,7 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         The file takes the place of what was there when it is complete and on the disk, not before.
         It holds numbers and names, no code.
         """
-        from icvi.saving_art import save_art
+        from icvi.saving.art import save_art
 
         save_art(self, path)
 

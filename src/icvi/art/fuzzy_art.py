@@ -12,7 +12,7 @@ from icvi.art.estimator import ArtEstimator, ClusterMixin
 from icvi.art.module import Module
 from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.kernels.fuzzy_art import learn_categories
+from icvi.kernels.art.fuzzy_art import learn_categories
 from icvi.transactions import changes, shares
 
 _INTEGER = np.dtype(np.int64)

@@ -13,7 +13,7 @@ from icvi.art.options import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.supervised import SupervisedArt
 from icvi.inputs import refuse_masked
-from icvi.kernels.fuzzy_artmap import learn_map
+from icvi.kernels.art.fuzzy_artmap import learn_map
 from icvi.transactions import changes, shares
 from icvi.wording import short
 

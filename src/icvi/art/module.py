@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.scaling import Scaling
-from icvi.kernels.fuzzy_art import rank_categories
-from icvi.kernels.minima import LANES
-from icvi.kernels.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
-from icvi.own_arrays import own_arrays
+from icvi.kernels.art.fuzzy_art import rank_categories
+from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
+from icvi.kernels.compiler.minima import LANES
+from icvi.transactions import own_arrays
 
 #: The arena of a module with copies of its used blocks and counters, or with None and a note.
 Saved = tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[Any]]

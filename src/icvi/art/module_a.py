@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from icvi.art.module import Module, run
 from icvi.art.scaling import Scaling
-from icvi.kernels.quantizer import learn_prototypes
+from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.labels import Labels, plain
-from icvi.own_arrays import own_arrays
+from icvi.transactions import own_arrays
 from icvi.wording import short
 
 _ROOM = 8

@@ -13,7 +13,7 @@ from icvi.art.module import Module, run
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.scikit import check_array
 from icvi.art.targets import check_given, check_length
-from icvi.kernels.fuzzy_art import learn_categories
+from icvi.kernels.art.fuzzy_art import learn_categories
 from icvi.wording import short
 
 _FLOAT = np.dtype(np.float64)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST, as_floats, as_samples
-from icvi.kernels.usable import first_outside
-from icvi.own_arrays import own_arrays
+from icvi.kernels.art.limits import first_outside
+from icvi.transactions import own_arrays
 from icvi.wording import short
 
 OutOfBounds = Literal["clip", "error"]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.moments import Array, exact_mean
+from icvi.state.moments import Array, exact_mean
 
 
 class Centroids(NamedTuple):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.inputs import as_label_array, as_samples
 from icvi.labels import Labels
-from icvi.moments import Array, sorted_by_cluster
+from icvi.state.moments import Array, sorted_by_cluster
 
 #: Binary exponent of the largest entry after scaling. Squares summed over everything stay far
 #: from overflow, and what is 1e270 times smaller still has a square.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.batch.prototype_events import Counted, counted
-from icvi.conventions import Border, Convention, check_form
+from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.wording import short
 
 Array = NDArray[np.float64]

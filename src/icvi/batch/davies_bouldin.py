@@ -11,10 +11,10 @@ from icvi.batch.centroids import centroids, separations, squared_radii
 from icvi.batch.clusters import Clusters, by_cluster
 from icvi.batch.options import check_choice, check_positive
 from icvi.batch.overflow import finite
+from icvi.indices.undefined import Undefined, treated
 from icvi.inputs import as_number
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
-from icvi.moments import Array
-from icvi.treatment import Undefined, treated
+from icvi.state.moments import Array
 from icvi.wording import short
 
 

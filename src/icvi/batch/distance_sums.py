@@ -9,7 +9,7 @@ import numpy as np
 
 from icvi.batch.centroids import Centroids, centroids, squared_distances, squared_radii
 from icvi.batch.clusters import Clusters
-from icvi.moments import Array
+from icvi.state.moments import Array
 
 Metric = Literal["euclidean", "sqeuclidean"]
 

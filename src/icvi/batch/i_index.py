@@ -12,8 +12,8 @@ from icvi.batch.centroids import Centroids, centroids, separations, squared_radi
 from icvi.batch.clusters import Clusters, by_cluster
 from icvi.batch.options import check_choice, check_positive
 from icvi.batch.overflow import finite
+from icvi.indices.undefined import Undefined, treated
 from icvi.kernels.undefined import FEW_CLUSTERS, OVERFLOW, ZERO_WITHIN, ZERO_WITHIN_0
-from icvi.treatment import Undefined, treated
 
 
 def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined = "nan") -> float:

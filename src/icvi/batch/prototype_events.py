@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.events import as_winners
+from icvi.connectivity.events import as_winners
 from icvi.inputs import as_label_array
 from icvi.labels import Labels, plain
 from icvi.wording import short

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from icvi.batch.clusters import Clusters, by_cluster
 from icvi.batch.distance_sums import Metric, SumsOf, sums_of_distances
 from icvi.batch.options import check_choice
+from icvi.indices.undefined import Undefined, treated
 from icvi.kernels.undefined import FEW_CLUSTERS
-from icvi.moments import Array
 from icvi.progress import progress
-from icvi.treatment import Undefined, treated
+from icvi.state.moments import Array
 
 Average = Literal["samples", "clusters"]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from icvi.indices import Index, select
 from icvi.optional import needed
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.wording import short
 
 with needed("river", "river", "icvi.compat.river_metrics"):

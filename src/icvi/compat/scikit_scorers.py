@@ -29,10 +29,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.batch.scoring import score
 from icvi.indices import Index, select
+from icvi.indices.undefined import Undefined
 from icvi.optional import needed
-from icvi.scoring import score
-from icvi.treatment import Undefined
 from icvi.wording import short
 
 __all__ = ["AllSamples", "IndexScorer", "make_scorer", "scorers"]

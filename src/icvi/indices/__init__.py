@@ -25,8 +25,7 @@ from icvi.indices.renyi import rCIP, rH
 from icvi.indices.silhouette import SIL
 from icvi.indices.wb import WB
 from icvi.indices.xie_beni import XB
-from icvi.nearest import nearest
-from icvi.wording import short
+from icvi.wording import did_you_mean, short
 
 __all__ = ["NI", "Conn", "I", "Index", "catalogue", "index", "rCIP", "rH", "select"]
 
@@ -75,8 +74,8 @@ def _find(entry: object) -> Index:
         if entry in _CATALOGUE:
             return _CATALOGUE[entry]
         raise ValueError(
-            f"unknown index {short(entry)}{nearest(entry, [*_GROUPS, *_CATALOGUE])}; expected one "
-            f"of {', '.join(_CATALOGUE)}"
+            f"unknown index {short(entry)}{did_you_mean(entry, [*_GROUPS, *_CATALOGUE])}; "
+            f"expected one of {', '.join(_CATALOGUE)}"
         )
     for factory in (I, NI, rCIP, rH, Conn):
         if entry is factory:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from icvi.conventions import Border, Convention, check_form
+from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.indices.index import Index
 from icvi.indices.ridge import named
 
 if TYPE_CHECKING:
-    from icvi.connectivity import Connectivity
+    from icvi.connectivity.connectivity import Connectivity
 
 
 @dataclass(frozen=True, eq=False)

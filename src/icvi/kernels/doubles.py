@@ -11,8 +11,8 @@ import math
 from numba import types
 from numba.extending import intrinsic
 
-from icvi.kernels.compiling import kernel
-from icvi.kernels.part import part
+from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.compiler.part import part
 
 _PAIR = types.UniTuple(types.float64, 2)
 

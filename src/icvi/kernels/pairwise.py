@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiling import SUMS, compiled, kernel
+from icvi.kernels.compiler.compiling import SUMS, compiled, kernel
 
 _MATRIX = types.float64[:, ::1]
 _INTEGERS = types.int64[::1]

@@ -6,8 +6,8 @@ import math
 
 from numba import types
 
-from icvi.kernels.compiling import SUMS, kernel
-from icvi.kernels.part import part
+from icvi.kernels.compiler.compiling import SUMS, kernel
+from icvi.kernels.compiler.part import part
 
 
 @part(returns=types.float64, fastmath=SUMS)

@@ -10,7 +10,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
-from icvi.kernels.compiling import kernel
+from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
 #: How each arena is made from the pointer to it.

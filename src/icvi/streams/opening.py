@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from icvi.inputs import as_flag
-from icvi.nearest import refuse_unknown
-from icvi.streams import paths
+from icvi.inputs import as_flag, refuse_unknown
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.data_loss import DataLoss
-from icvi.streams.rotation import rotated
+from icvi.streams.files import paths
+from icvi.streams.files.rotation import rotated
 from icvi.streams.source import Source
 from icvi.wording import short, shown_address
 
@@ -92,7 +91,7 @@ def open_source(
     _check_format(format)
     following: dict[str, Any] = {"follow": follow, "on_data_loss": DataLoss(on_data_loss).mode}
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
-        from icvi.streams.redis_source import RedisSource
+        from icvi.streams.redis.source import RedisSource
 
         return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
@@ -140,7 +139,7 @@ def _open_files(
         raise ValueError(
             f"{files[0]}: a Parquet file is complete when it can be read; follow=False"
         )
-    from icvi.streams.parquet_source import ParquetSource
+    from icvi.streams.files.parquet_source import ParquetSource
 
     return ParquetSource(files, wanted, **options)
 
@@ -158,10 +157,10 @@ def _open_values(what: Any, wanted: Wanted, options: dict[str, Any]) -> Source:
 
 def _text_source(format: str) -> Any:
     if format == "csv":
-        from icvi.streams.csv_source import CsvSource
+        from icvi.streams.files.csv_source import CsvSource
 
         return CsvSource
-    from icvi.streams.ndjson_source import NdjsonSource
+    from icvi.streams.files.ndjson_source import NdjsonSource
 
     return NdjsonSource
 

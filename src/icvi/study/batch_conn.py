@@ -42,7 +42,7 @@ def compare(experiment: Experiment, rho_a: float | None = None, every: int = 1) 
 
     The partition stays what it was; prototypes may be those of another vigilance.
     """
-    from icvi.connectivity import Connectivity
+    from icvi.connectivity.connectivity import Connectivity
 
     scenario = experiment.scenario
     rho_a = scenario.rho_a if rho_a is None else rho_a

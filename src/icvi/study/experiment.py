@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
-from icvi.connectivity import Connectivity
+from icvi.connectivity.connectivity import Connectivity
 from icvi.datasets import DataSet, presented
 from icvi.study.scenarios import Scenario
-from icvi.trace import Trace
-from icvi.tracker import Tracker
+from icvi.tracking.trace import Trace
+from icvi.tracking.tracker import Tracker
 
 #: The ten indices of the paper, in the order of its figures.
 INDICES = ("Conn", "CH", "SIL", "PBM", "rCIP", "rH", "NI", "XB", "DB", "PS")

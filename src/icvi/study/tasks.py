@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from icvi.batch.scoring import scores
 from icvi.datasets import GENERATORS, DataSet, normalised, read_csv
-from icvi.scoring import scores
 from icvi.study.batch_conn import compare
 from icvi.study.experiment import INDICES, Experiment, find_order, run
 from icvi.study.findings import judge

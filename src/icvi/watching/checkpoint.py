@@ -8,15 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from icvi import container
 from icvi.files import remove_unfinished
 from icvi.optional import load
-from icvi.saving_partition import write
+from icvi.saving import container
+from icvi.saving.json_values import from_json
+from icvi.saving.partition import write
 from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.wording import short
-from icvi.written import from_json
 
 _SETTINGS = 8  # of a list that are shown
 _FILE, _LOCK = "watch.icvi", "watch.lock"
@@ -27,7 +27,7 @@ _SCRATCH = "start from scratch with overwrite=True (--overwrite)"
 class Checkpoint:
     """Where a watch writes down what it needs to go on; one at a time may use a folder.
 
-    All of it is one file (`icvi.container`), which is replaced as a whole or not at all.
+    All of it is one file (`icvi.saving.container`), which is replaced as a whole or not at all.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from typing import Any
 
 from rich.console import Console
 
-from icvi.announcing import announced_in_passing
 from icvi.files import remove_unfinished
+from icvi.kernels.compiler.announcing import announced_in_passing
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.messages import in_options, told

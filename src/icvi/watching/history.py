@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.labels import plain
+from icvi.saving.json_values import as_json, from_json
 from icvi.watching.step import Kept, Output, Step
-from icvi.written import as_json, from_json
 
 #: Buckets, at most; between half as many and so many once the stream is that long.
 MOST = 1024

@@ -10,11 +10,11 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from icvi.saving import pack_tracker, unpack_tracker
-from icvi.saving_partition import part_of
+from icvi.saving.partition import part_of
+from icvi.saving.registry import pack_tracker, unpack_tracker
 from icvi.streams import Batch, Position, Source
-from icvi.trace import Trace
-from icvi.tracker import Tracker
+from icvi.tracking.trace import Trace
+from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller

@@ -10,9 +10,9 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
+from icvi.saving.json_values import as_json
 from icvi.watching.report import About
 from icvi.wording import shown_address
-from icvi.written import as_json
 
 
 def settings_of(

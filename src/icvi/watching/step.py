@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.trace import Trace
-from icvi.tracker import Tracker
+from icvi.tracking.trace import Trace
+from icvi.tracking.tracker import Tracker
 
 #: What an output remembers between runs: plain JSON, and arrays of float64 and int64.
 Kept = tuple[dict[str, Any], dict[str, NDArray[Any]]]

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
-from icvi.exit_codes import SIGNALLED
+from icvi.errors import SIGNALLED
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs

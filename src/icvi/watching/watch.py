@@ -13,11 +13,10 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from icvi.indices import Index
-from icvi.inputs import as_every, as_flag, as_number, check_choice
-from icvi.nearest import refuse_unknown
+from icvi.inputs import as_every, as_flag, as_number, check_choice, refuse_unknown
 from icvi.streams import Source, open_source
 from icvi.streams.opening import REDIS
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for

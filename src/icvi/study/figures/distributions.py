@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icvi.indices import select
-from icvi.plotting import spans_decades
+from icvi.plots.traces import spans_decades
 from icvi.study.experiment import INDICES
 from icvi.study.figures.style import ARROWS, GREY, NAMES, NORMAL, new_figure, tidy
 from icvi.study.scenarios import SCENARIOS, TITLES

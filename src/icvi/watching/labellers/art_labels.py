@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
-from icvi.kernels.usable import first_outside
-from icvi.saving_art import ESTIMATORS, pack_art, unpack_art
+from icvi.kernels.art.limits import first_outside
+from icvi.saving.art import ESTIMATORS, pack_art, unpack_art
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns, checked_names
 from icvi.watching.labellers.labeller import Labelled, Labeller, class_path

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from icvi import optional, wording
-from icvi.nearest import nearest
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
 from icvi.watching.labellers.parameters import make, refuse_parameters
+from icvi.wording import did_you_mean
 
 #: What the names on the command line stand for.
 CLUSTERERS = {
@@ -67,8 +67,8 @@ branching_factor, n_clusters, compute_labels
     is_dotted = "." in name and all(part.isidentifier() for part in name.split("."))
     if short not in CLUSTERERS and not is_dotted:
         raise ValueError(
-            f"unknown clusterer {wording.short(name)}{nearest(name, CLUSTERERS)}; expected one of "
-            f"{', '.join(CLUSTERERS)}, a class with its module such as "
+            f"unknown clusterer {wording.short(name)}{did_you_mean(name, CLUSTERERS)}; "
+            f"expected one of {', '.join(CLUSTERERS)}, a class with its module such as "
             f"sklearn.cluster.MiniBatchKMeans, or the file of a saved model"
         )
     dotted = CLUSTERERS.get(short, name)
@@ -99,7 +99,7 @@ def _find(dotted: str) -> Any:
         ) from error
     if not hasattr(found, name):
         names = [each for each in dir(found) if not each.startswith("_")]
-        raise ValueError(f"there is no class {name} in {module}{nearest(name, names)}")
+        raise ValueError(f"there is no class {name} in {module}{did_you_mean(name, names)}")
     return getattr(found, name)
 
 

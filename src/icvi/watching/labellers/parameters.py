@@ -8,8 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from icvi.nearest import nearest
-from icvi.wording import short
+from icvi.wording import did_you_mean, short
 
 #: What river's clusterers do with keywords they do not know: they give them to their k-means.
 _PASSED_ON = ("river.cluster.clustream.CluStream", "river.cluster.streamkmeans.STREAMKMeans")
@@ -56,7 +55,7 @@ def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
     for given in params:
         if known is not None and given not in known:
             raise ValueError(
-                f"{name} has no parameter {given!r}{nearest(given, known)}; it has "
+                f"{name} has no parameter {given!r}{did_you_mean(given, known)}; it has "
                 f"{', '.join(known) or 'none'}"
             )
     try:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.files import remove_unfinished, replacing
 from icvi.optional import check, needed
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report.about import About
 from icvi.watching.report.glimpse import Glimpse

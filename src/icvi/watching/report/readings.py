@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
 from icvi.indices.index import Direction
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 
 Change = Literal["better", "worse", "unchanged"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report import texts
 from icvi.watching.report.about import About

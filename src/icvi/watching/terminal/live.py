@@ -11,10 +11,10 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from icvi.announcing import announced_by
+from icvi.kernels.compiler.announcing import announced_by
 from icvi.progress import SHOWN as BAR_SHOWN
 from icvi.streams import Source
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal.screen import Screen

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import IO
 
 from icvi.streams import Source
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal.rows import Row, rows_of

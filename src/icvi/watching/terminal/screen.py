@@ -8,7 +8,7 @@ from rich.progress_bar import ProgressBar
 from rich.segment import Segment
 from rich.text import Text
 
-from icvi.announcing import COMPILING
+from icvi.kernels.compiler.announcing import COMPILING
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.signs import Signs, signs_for
 from icvi.watching.terminal.snapshot import Snapshot

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
 from icvi.streams import Source
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.terminal.pace import Pace
 

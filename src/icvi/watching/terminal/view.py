@@ -10,7 +10,7 @@ from typing import IO, Literal
 from rich.console import Console
 
 from icvi.streams import Source
-from icvi.tracker import Tracker
+from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
 

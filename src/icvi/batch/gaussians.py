@@ -1,0 +1,122 @@
+"""Clusters as Gaussians: log-determinants and cross-entropies from moments, with numpy alone.
+
+Everything is computed in doubles first. Where a covariance loses too many digits there, its scatter
+is summed again from the samples in two doubles, and factorised so; see `kernels.precise`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from icvi.batch.factors import Booleans, cross_entropy, factor, factor_precisely
+from icvi.kernels.caches.rounding import MEANS, NEAR_ONE, SUMS, TWO_DOUBLES, UNIT
+from icvi.state.moments import Moments, offsets, overall_mean
+from icvi.state.two_doubles import Array, Pair
+
+#: A cluster, or all samples.
+_Number = int | None
+
+
+class Gaussians:
+    """Covariances S / (n - 1) + delta I of the clusters and of all samples."""
+
+    def __init__(self, m: Moments, delta: float) -> None:
+        assert m.S is not None
+        self._m, self._delta = m, delta
+        self._d = d = m.high.shape[1]
+        self._Sigma = m.S * _scale(m.n, m.CP)[:, None, None] + delta * np.eye(d)
+        self._unit = (0.5 * d + 8.0 + _sums(m.samples)) * UNIT
+
+    def log_determinants(self) -> Array:
+        """ln|Sigma_i| of all clusters."""
+        pairs = [(i, i) for i in range(len(self._Sigma))]
+        return self._factor(self._Sigma, np.zeros_like(self._m.high), pairs)[1]
+
+    def log_determinant_of_all(self) -> float:
+        """ln|Sigma_data|."""
+        m, d = self._m, self._d
+        assert m.S is not None
+        e = offsets(m, overall_mean(m))
+        T = m.S.sum(axis=0) + np.einsum("i,ir,ic->rc", m.n, e, e)
+        Sigma = T * _scale(m.n.sum(), np.trace(T)) + self._delta * np.eye(d)
+        return float(self._factor(Sigma[None], np.zeros((1, d)), [(None, None)])[1][0])
+
+    def pair_entropies(self) -> Array:
+        """h_ij of all pairs i < j."""
+        m, k = self._m, len(self._Sigma)
+        rows = [np.empty(0)]
+        for i in range(k - 1):
+            e = (m.high[i + 1 :] - m.high[i]) + (m.low[i + 1 :] - m.low[i])
+            pairs = [(i, j) for j in range(i + 1, k)]
+            found = self._factor(self._Sigma[i + 1 :] + self._Sigma[i], e, pairs)
+            rows.append(cross_entropy(*found, self._d))
+        return np.concatenate(rows)
+
+    def _factor(
+        self, Sigma: Array, e: Array, pairs: Sequence[tuple[_Number, _Number]]
+    ) -> tuple[Array, Array]:
+        """Quadratic forms e' Sigma^-1 e and ln|Sigma| of sums of two covariances.
+
+        One with itself counts once. nan where two doubles are not enough.
+        """
+        quadratic, logdet, precise = factor(Sigma, e, self._unit)
+        again = np.flatnonzero(~precise)
+        if len(again):
+            quadratic[again], logdet[again], precise = self._refine(
+                [pairs[i] for i in again.tolist()]
+            )
+            logdet[again[~precise]] = math.nan
+        return quadratic, logdet
+
+    def _refine(self, pairs: Sequence[tuple[_Number, _Number]]) -> tuple[Array, Array, Booleans]:
+        shape = len(pairs), self._d
+        e, Sigma = Pair(np.zeros(shape), np.zeros(shape)), np.zeros((2, *shape, self._d))
+        unit = np.full(len(pairs), math.nan)
+        for row, (i, j) in enumerate(pairs):
+            e.high[row], e.low[row] = self._gap(i, j)
+            Sigma[:, row], unit[row] = self._precise_sum({i, j})
+        return factor_precisely(Pair(*Sigma), e, unit)
+
+    def _gap(self, i: _Number, j: _Number) -> Pair:
+        """v_j - v_i in two doubles."""
+        m = self._m
+        if i is None or j is None:
+            return Pair.of(np.zeros(self._d))
+        return Pair(m.high[j], m.low[j]).plus(Pair(-m.high[i], -m.low[i]))
+
+    def _precise_sum(self, numbers: set[_Number]) -> tuple[Pair, float]:
+        """Sum of covariances in two doubles, and its u."""
+        d = self._d
+        Sigma = Pair.of(len(numbers) * self._delta * np.eye(d))
+        if any(i is not None and self._m.n[i] < 1.0 for i in numbers):
+            return Sigma, math.nan  # a cluster that weighs less than a sample has no covariance
+        assert self._m.again is not None
+        parts = []
+        for i in numbers:
+            part = self._m.again(i)
+            scale = 0.0 if part.n_minus_1 == 0.0 else 1.0 / part.n_minus_1
+            if not part.S.high.any():
+                scale = 0.0
+            Sigma = Sigma.plus(part.S.times(Pair.of(np.full((d, d), scale))))
+            parts.append((part, scale))
+        unit = (0.5 * d + 8.0) * TWO_DOUBLES
+        diagonal = np.diag(Sigma.high)
+        for part, scale in parts:
+            size = np.where(np.diag(part.S.high) > 0.0, np.abs(part.mean.high), 0.0)
+            errors = MEANS * size * np.sqrt(max(scale, 0.0) * part.n / diagonal)
+            unit += SUMS * (2.0 + math.sqrt(part.samples)) + float(errors.max())
+        return Sigma, unit
+
+
+def _scale(n: Array, CP: Array) -> Array:
+    """1 / (n - 1); 0 without a spread, nan below the weight of a sample or next to it."""
+    clear = np.where(n >= NEAR_ONE, 1.0 / (n - 1.0), math.nan)
+    return np.where((n >= 1.0) & (CP == 0.0), 0.0, clear)
+
+
+def _sums(n: int) -> float:
+    """Roundings that a sum over n samples, block by block, adds up to."""
+    return min(math.sqrt(n), 32.0 + math.sqrt(n) / 64.0)

@@ -1,0 +1,175 @@
+"""All data at hand: validity indices of a labelled data set, without a stream."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from icvi.batch.derived import derive, with_gaussians
+from icvi.indices import Index, select
+from icvi.indices.index import Ridge
+from icvi.indices.undefined import Treatment, Undefined
+from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.kernels import layout as L
+from icvi.kernels.state import State
+from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
+from icvi.labels import NOISE, Labels
+from icvi.state.moments import Moments, gather
+from icvi.tracking.plan import wanted
+from icvi.wording import short
+
+
+def score(
+    X: Any,
+    labels: Any,
+    index: str | Index = "CH",
+    *,
+    weights: Any = None,
+    noise_label: Hashable = None,
+    undefined: Undefined = "nan",
+) -> float:
+    """One validity index of labelled data.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    labels : sequence of length n
+        Cluster of each sample, any hashable.
+    index : str or Index, default "CH"
+        A name of the catalogue or an index object.
+    weights : array-like of length n, optional
+        Weight 2 counts a sample twice.
+    noise_label : hashable, optional
+        Samples with this label belong to no cluster and are left out.
+    undefined : {"nan", "limit", "raise"}, default "nan"
+        What to return where the formula has no finite value.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import icvi
+    >>> icvi.score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], "CH")
+    50.0
+    """
+    chosen = select(index)
+    if len(chosen) != 1:
+        raise ValueError(f"expected one index, got {short(index)}; icvi.scores takes several")
+    (value,) = scores(
+        X, labels, chosen, weights=weights, noise_label=noise_label, undefined=undefined
+    ).values()
+    return value
+
+
+def scores(
+    X: Any,
+    labels: Any,
+    indices: str | Index | Iterable[str | Index] = "paper",
+    *,
+    weights: Any = None,
+    noise_label: Hashable = None,
+    undefined: Undefined = "nan",
+) -> dict[str, float]:
+    """Several validity indices of labelled data, from one pass over it.
+
+    Indices on prototypes, such as Conn, are read at the end of the stream that X is, row by row,
+    with the prototypes of a `Quantizer` between the bounds of X.
+
+    Parameters
+    ----------
+    X, labels, weights, noise_label, undefined
+        As in `score`.
+    indices : str or list, default "paper"
+        ``"paper"``, ``"all"``, or a list of names and index objects.
+
+    Returns
+    -------
+    dict
+        Index name to value.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> icvi.scores([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], ["CH", "XB"])
+    {'CH': 50.0, 'XB': 0.01}
+    """
+    chosen = select(indices)
+    treatment = Treatment(chosen, undefined)
+    on_clusters = [index for index in chosen if index.on == "clusters"]
+    on_prototypes = [index for index in chosen if index.on == "prototypes"]
+    want = wanted(on_clusters)
+    moments = _moments(X, labels, weights, noise_label, scatter=bool(want & L.WANT_SCATTER))
+    if moments is None:
+        values = dict.fromkeys((index.name for index in chosen), EMPTY)
+    else:
+        with np.errstate(all="ignore"):
+            values = _readings(on_clusters, moments, want)
+        if on_prototypes:
+            values |= streamed(X, labels, on_prototypes, weights, noise_label)
+    names = [index.name for index in chosen]
+    return dict(zip(names, treatment.all([values[name] for name in names]), strict=True))
+
+
+def streamed(
+    X: Any,
+    labels: Any,
+    indices: Sequence[Index],
+    weights: Any = None,
+    noise_label: Hashable = None,
+    quantizer: Mapping[str, Any] | None = None,
+) -> dict[str, float]:
+    """Indices on prototypes, which depend on the order of samples: those of the stream's end."""
+    from icvi.tracking.tracker import Tracker
+
+    X = as_samples(X)
+    bounds = X.min(axis=0), X.max(axis=0)
+    t = Tracker(indices, noise_label=noise_label, bounds=bounds, quantizer=quantizer)
+    t.update_many(X, labels, weights)
+    return t.values
+
+
+def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> dict[str, float]:
+    state = derive(moments, want)
+    states: dict[Ridge | None, State] = {None: state}
+    for index in chosen:
+        ridge = index.regularisation
+        if ridge is not None and ridge not in states:
+            states[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
+    return {index.name: _read(index, states[index.regularisation]) for index in chosen}
+
+
+def _moments(
+    X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
+) -> Moments | None:
+    """Moments of the clusters; None when every sample is noise or weightless."""
+    X = as_samples(X)
+    label_array = as_label_array(labels, len(X))
+    w = None if weights is None else as_weights(weights, len(X))
+    names = Labels(noise_label)
+    columns, new = names.encode(label_array)
+    counted = columns != NOISE if w is None else (columns != NOISE) & (w > 0.0)
+    if not counted.all():
+        X, w = X[counted], None if w is None else w[counted]
+        columns, new = names.encode(label_array[counted])
+    if not new:
+        return None
+    return gather(X, columns - 1, len(new), w, scatter=scatter)
+
+
+def _read(index: Index, state: State) -> float:
+    """A reading outside compiled code, with the same rule for what has no value."""
+    try:
+        value = index(state)
+    except OverflowError:
+        return OVERFLOW
+    except (ArithmeticError, ValueError, RuntimeError):
+        return math.nan
+    if value == math.inf:
+        return OVERFLOW
+    return NEGATIVE_OVERFLOW if value == -math.inf else value

@@ -1,0 +1,101 @@
+"""The indices of a finished clustering in a file: what `icvi score` prints."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence, Set
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from icvi.batch.scoring import scores
+from icvi.indices import Index, select
+from icvi.kernels.undefined import why
+from icvi.progress import progress
+from icvi.streams import open_source
+from icvi.streams.values import typed_label
+from icvi.wording import printable, shown_address
+
+_ARROWS = {"max": "larger is better", "min": "smaller is better"}
+
+
+class ScoredFile:
+    """Samples with labels from a file, and the readings of the chosen indices."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        label: str,
+        columns: Sequence[str] | None,
+        indices: Sequence[str],
+        noise_label: str | None,
+        bad_rows: str,
+        format: str | None,
+    ) -> None:
+        self.indices: tuple[Index, ...] = select(list(indices))
+        X, labels = [], []
+        with (
+            open_source(
+                path, columns=columns or None, label=label, bad_rows=bad_rows, format=format
+            ) as source,
+            progress(f"icvi: reading {shown_address(path)}", source.length) as advance,
+        ):
+            for batch in source:
+                X.append(batch.X)
+                labels.append(np.asarray(batch.labels, dtype=object))
+                advance(len(batch))
+            self.columns, self.skipped, self.reasons = (
+                source.columns,
+                source.skipped,
+                source.reasons,
+            )
+        if not X:
+            raise ValueError(f"{shown_address(path)} has no samples")
+        y = np.concatenate(labels)
+        noise = None if noise_label is None else _typed(noise_label, set(y.tolist()))
+        self.values = scores(np.concatenate(X), y, list(self.indices), noise_label=noise)
+        self.n_samples = len(y)
+        self.n_clusters = len(set(y.tolist()) - {noise})
+
+    def as_json(self) -> str:
+        """One JSON object; an undefined reading is null, with its reason beside."""
+        return json.dumps(
+            {
+                "samples": self.n_samples,
+                "clusters": self.n_clusters,
+                "features": list(self.columns),
+                "skipped": self.skipped,
+                "values": {n: v if math.isfinite(v) else None for n, v in self.values.items()},
+                "undefined": {n: why(v) for n, v in self.values.items() if not math.isfinite(v)},
+            }
+        )
+
+    def print(self, console: Console) -> None:
+        """A line about the data and a table."""
+        console.print(
+            f"{self.n_samples:,} samples, {self.n_clusters} clusters, "
+            f"{len(self.columns)} features ({', '.join(map(printable, self.columns))})",
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        table = Table(box=None, pad_edge=False, header_style="bold")
+        table.add_column("index")
+        table.add_column("value", justify="right")
+        table.add_column("")
+        for index in self.indices:
+            value = self.values[index.name]
+            reason = "" if math.isfinite(value) else f"undefined: {why(value)}"
+            table.add_row(index.name, f"{value:.6g}", reason or _ARROWS[index.direction])
+        console.print(table, highlight=False)
+
+
+def _typed(text: str, labels: Set[object]) -> object:
+    """The label that a user means; where there is none like that, the one that is shown so."""
+    typed = typed_label(text)
+    if typed in labels:
+        return typed
+    return next((label for label in labels if str(label) == text), typed)

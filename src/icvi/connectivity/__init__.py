@@ -1,0 +1,1 @@
+"""Prototypes and their connections: what Conn_Index is read from."""

@@ -1,0 +1,164 @@
+"""What a prototype graph with labels tells: the Conn_Index, its parts and its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.connectivity.conventions import Border, Convention
+from icvi.connectivity.graph_state import clusters_of
+from icvi.connectivity.prototype_graph import Edges, PrototypeGraph
+from icvi.labels import Labels
+from icvi.transactions import Transactional, exclusive
+
+
+class GraphReadings(Transactional):
+    """The readings of a `Connectivity`."""
+
+    convention: Convention
+    border: Border
+    _labels: Labels
+    _graph: PrototypeGraph
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_events={self.n_events:g}, n_clusters={self.n_clusters}, "
+            f"n_prototypes={self.n_prototypes}, convention={self.convention!r}, "
+            f"border={self.border!r})"
+        )
+
+    # -- the index -------------------------------------------------------------------------
+
+    @property
+    @exclusive
+    def value(self) -> float:
+        """The Conn_Index; nan before the first event."""
+        return self._graph.read()[0]
+
+    @property
+    @exclusive
+    def intra(self) -> float:
+        """Intra, the mean share of samples whose runner-up is in their own cluster."""
+        return self._graph.read()[1]
+
+    @property
+    @exclusive
+    def inter(self) -> float:
+        """Inter, the mean over clusters of the strongest connection to another one."""
+        return self._graph.read()[2]
+
+    def why(self) -> str | None:
+        """None, or the reason why the index is undefined: ``"empty"``."""
+        return None if self.n_clusters else "empty"
+
+    @property
+    @exclusive
+    def intra_per_cluster(self) -> NDArray[np.float64]:
+        """(k,) Intra(l)."""
+        return self._graph.clusters("intra")
+
+    @property
+    @exclusive
+    def inter_matrix(self) -> NDArray[np.float64]:
+        """(k, k) Inter(l, m); a large entry says that l and m should be one cluster."""
+        return self._graph.inter()
+
+    # -- what it holds ---------------------------------------------------------------------
+
+    @property
+    @exclusive
+    def labels(self) -> list[Hashable]:
+        """Cluster labels in order of first appearance."""
+        return self._names(self._graph.order())
+
+    @property
+    @exclusive
+    def known_labels(self) -> list[Hashable]:
+        """`labels`, and those of clusters that own prototypes but have no weight.
+
+        Such a cluster has lost its events, but its prototypes are runners-up of others, or are
+        declared.
+        """
+        return self._known_labels()
+
+    def _known_labels(self) -> list[Hashable]:
+        return self._names(clusters_of(self._graph))
+
+    def _names(self, columns: NDArray[np.int64]) -> list[Hashable]:
+        known = self._labels.known()
+        return [known[column - 1] for column in columns.tolist()]
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters k."""
+        return self._graph.k
+
+    @property
+    @exclusive
+    def counts(self) -> NDArray[np.float64]:
+        """(k,) weight n_l of every cluster."""
+        return self._graph.clusters("n")
+
+    @property
+    @exclusive
+    def n_events(self) -> float:
+        """Total weight, the number of events when every weight is 1."""
+        return self._graph.total
+
+    @property
+    def n_prototypes(self) -> int:
+        """Number of prototypes that are known: that have weight, or an edge.
+
+        Arrays over prototypes have a row for every number from 0 to the highest, so they are
+        longer when numbers are left out.
+        """
+        return self._graph.n_prototypes
+
+    @property
+    @exclusive
+    def owners(self) -> list[Hashable]:
+        """The label of every prototype 0, 1, ..., P - 1; None for a number that is not known."""
+        labels = [None, *self._labels.known()]
+        return [labels[column] for column in self._graph.prototypes("owner").tolist()]
+
+    @property
+    @exclusive
+    def owner_numbers(self) -> NDArray[np.int64]:
+        """(P,) the cluster of every prototype, counted from 1 in `labels`; 0 for none of them."""
+        place = np.zeros(len(self._labels) + 1, dtype=np.int64)
+        place[self._graph.order()] = np.arange(1, self.n_clusters + 1)
+        numbers: NDArray[np.int64] = place[self._graph.prototypes("owner")]
+        return numbers
+
+    @property
+    @exclusive
+    def prototype_counts(self) -> NDArray[np.float64]:
+        """(P,) weight of the events that each prototype won."""
+        return self._graph.weights()
+
+    @property
+    @exclusive
+    def cadj(self) -> NDArray[np.float64]:
+        """(P, P) CADJ, dense: 8 P^2 bytes, 800 MB for 10,000 prototypes; see `edges`."""
+        return self._cadj()
+
+    def _cadj(self) -> NDArray[np.float64]:
+        P = len(self._graph.prototypes("owner"))
+        winner, runner_up, cadj = self._graph.edges()
+        matrix = np.zeros((P, P))
+        matrix[winner, runner_up] = cadj
+        return matrix
+
+    @property
+    @exclusive
+    def conn(self) -> NDArray[np.float64]:
+        """(P, P) CONN = CADJ + CADJ^T, dense like `cadj`."""
+        matrix = self._cadj()
+        return matrix + matrix.T
+
+    @exclusive
+    def edges(self) -> Edges:
+        """CADJ without its zeros: (winner, runner_up, cadj), sorted by winner and runner-up."""
+        return self._graph.edges()

@@ -1,0 +1,63 @@
+"""Fuzzy ART over many samples: learning, and looking without learning."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels.art.resonance import (
+    CATEGORIES,
+    code,
+    coded_size,
+    found,
+    learn,
+    needed,
+    put_down,
+    ranked,
+    resonant,
+)
+from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
+from icvi.kernels.compiler.minima import LANES
+
+_REAL = types.float64
+_WHOLE = types.int64
+# What is only looked at may be read-only, such as a memory map.
+_FROZEN = types.Array(types.float64, 3, "C", readonly=True)
+
+
+@compiled(_WHOLE(CUBE, INTEGERS, MATRIX, SAMPLES, SAMPLES, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
+def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labels):
+    """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(start, n):
+        code(X, i, bounds, I)
+        j = resonant(W, I, counters[CATEGORIES], needed(I, d, rho), alpha)
+        if j >= 0:
+            if note.size > 0:
+                put_down(W, j, counters, note)
+            learn(W, I, j, beta, counters)
+        elif counters[CATEGORIES] < W.shape[0] * LANES:
+            if note.size > 0:
+                put_down(W, counters[CATEGORIES], counters, note)
+            j = found(W, I, -1.0, counters)
+        else:
+            return i
+        labels[i] = j
+    return n
+
+
+@compiled(types.void(_FROZEN, _WHOLE, SAMPLES, SAMPLES, _REAL, _REAL, INTEGERS, PAIRS))
+def rank_categories(W, k, X, bounds, rho, alpha, owners, winners):
+    """Winner and runner-up of every sample, nothing learnt.
+
+    With owners, one per sample, the winner is theirs; the runner-up is anybody's.
+    """
+    n, d = X.shape
+    I = np.empty(coded_size(d))
+    for i in range(n):
+        code(X, i, bounds, I)
+        owner = owners[i] if owners.size > 0 else np.int64(-1)
+        winner, _, first, second = ranked(W, I, k, needed(I, d, rho), alpha, owner)
+        winners[i, 0] = winner
+        winners[i, 1] = second if winner == first else first

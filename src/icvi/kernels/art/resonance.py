@@ -1,0 +1,198 @@
+"""What every fuzzy ART module does with a sample: code it, match it, choose, learn.
+
+A module is one arena W of blocks of LANES categories: W[block, row, lane], with 2d rows of
+weights, then the rows named below. Every category's sums run from the first feature to the last, so
+matches are reproducible to the bit and ties are true ties; the first category wins a tie.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.compiler.minima import LANES, add_minima, lowest_bit
+
+#: Rows after the 2d weights: |w|, and the owner's number.
+NORM, OWNER = 0, 1
+EXTRA_ROWS = 2
+
+#: Places of a module's counters: categories, and how often a weight has changed.
+CATEGORIES, CHANGES = 0, 1
+COUNTERS = 2
+
+#: Columns of a note in front of a category's own: its number, and the counters.
+NOTED = 1 + COUNTERS
+
+#: Features between two looks at whether a match can still succeed.
+GROUP = 8
+
+#: More than rounding can take from a sum of two numbers in [0, 1].
+_SLACK = 1e-9
+#: Vigilance from which rounding of |I| is looked at.
+_STRICT = 1.0 - 1e-9
+
+
+@kernel
+def blocks(k):
+    """Number of blocks that hold k categories."""
+    return (k + LANES - 1) // LANES
+
+
+@kernel
+def matches_at(rows):
+    """Where the matches of a block are, in the array with the coded sample."""
+    return rows + (rows - 1) // GROUP + 1
+
+
+@kernel
+def coded_size(d):
+    """Length of the array with a coded sample, the bounds of `code`, and matches."""
+    return matches_at(2 * d) + LANES
+
+
+@kernel
+def code(X, i, bounds, I):
+    """Complement code of sample i; then, per group, the most that features after it can add."""
+    d = X.shape[1]
+    for t in range(d):
+        x, low, high = X[i, t], bounds[0, t], bounds[1, t]
+        s = 0.0 if x <= low else (1.0 if x >= high else (x - low) / (high - low))
+        I[t] = s
+        I[d + t] = 1.0 - s
+    rest, end = 0.0, 2 * d
+    for group in range((2 * d - 1) // GROUP, -1, -1):
+        I[2 * d + group] = rest
+        # Groups are summed apart, so that one need not wait for the other.
+        s = GROUP * _SLACK
+        for t in range(group * GROUP, end):
+            s += I[t]
+        rest, end = rest + s, group * GROUP
+
+
+@kernel
+def needed(I, d, rho):
+    """The match that vigilance asks for: rho |I| = rho d.
+
+    |I| may round to less than d, which matters where hardly any mismatch is allowed: a sample
+    must fit its own category.
+    """
+    size = float(d)
+    if rho > _STRICT:
+        s = 0.0
+        for t in range(2 * d):
+            s += I[t]
+        size = min(s, size)
+    return rho * size
+
+
+@kernel
+def matched(W, I, rows, need, block):
+    """Matches of a block of categories; those that reach ``need``, as the bits of a number.
+
+    Where none can, sums stop early: they are then below the need, as they would be complete.
+    """
+    passing, first = np.int64(1), np.int64(0)
+    while passing != 0 and first < rows:
+        end = min(first + GROUP, rows)
+        rest = I[rows + first // GROUP]
+        passing = add_minima(W, I, first, end, block, matches_at(rows), rest, need)
+        first = end
+    return passing
+
+
+@kernel
+def resonant(W, I, k, need, alpha):
+    """The category with the highest choice among those that pass vigilance; -1 if none does."""
+    rows = W.shape[1] - EXTRA_ROWS
+    M = matches_at(rows)
+    winner, best = -1, -1.0
+    for block in range(blocks(k)):
+        passing = matched(W, I, rows, need, block)
+        while passing != 0:
+            lane = lowest_bit(passing)
+            passing &= passing - 1
+            choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
+            if choice > best and block * LANES + lane < k:
+                winner, best = block * LANES + lane, choice
+    return winner
+
+
+@kernel
+def ranked(W, I, k, need, alpha, owner):
+    """Winner, whether it passes vigilance, and the two highest choices of all categories.
+
+    The winner is the resonant category of this owner with the highest choice; without a
+    resonant one, the owner's highest choice; owner -1 takes all. -1 stands for none.
+    """
+    rows = W.shape[1] - EXTRA_ROWS
+    M = matches_at(rows)
+    winner, nearest, first, second = -1, -1, -1, -1
+    T_winner, T_nearest, T_first, T_second = -1.0, -1.0, -1.0, -1.0
+    for block in range(blocks(k)):
+        matched(W, I, rows, -1.0, block)
+        for lane in range(min(LANES, k - block * LANES)):
+            j = block * LANES + lane
+            choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
+            if choice > T_second:
+                if choice > T_first:
+                    second, T_second = first, T_first
+                    first, T_first = j, choice
+                else:
+                    second, T_second = j, choice
+            if choice > T_winner and (owner < 0 or W[block, rows + OWNER, lane] == owner):
+                if choice > T_nearest:
+                    nearest, T_nearest = j, choice
+                if I[M + lane] >= need:
+                    winner, T_winner = j, choice
+    if winner >= 0:
+        return winner, True, first, second
+    return nearest, False, first, second
+
+
+@kernel
+def put_down(W, j, counters, note):
+    """Note category j as it is before a change, for the way back; row 0 counts the others.
+
+    Callers skip it for a note without rows: called in any case, it takes a third of the time.
+    """
+    row = np.int64(note[0, 0]) + 1
+    note[0, 0] = row
+    if row < note.shape[0]:
+        note[row, 0] = j
+        for c in range(COUNTERS):
+            note[row, 1 + c] = counters[c]
+        for t in range(W.shape[1]):
+            note[row, NOTED + t] = W[j // LANES, t, j % LANES]
+
+
+@kernel
+def learn(W, I, j, beta, counters):
+    """Move category j towards min(I, w)."""
+    rows = W.shape[1] - EXTRA_ROWS
+    block, lane = j // LANES, j % LANES
+    norm, changed = 0.0, False
+    for t in range(rows):
+        w = W[block, t, lane]
+        if I[t] < w:
+            w = (1.0 - beta) * w + beta * I[t]
+            changed = changed or w != W[block, t, lane]
+            W[block, t, lane] = w
+        norm += w
+    W[block, rows + NORM, lane] = norm
+    counters[CHANGES] += changed
+
+
+@kernel
+def found(W, I, owner, counters):
+    """Make the sample a category of an owner; its number."""
+    rows = W.shape[1] - EXTRA_ROWS
+    j = counters[CATEGORIES]
+    block, lane = j // LANES, j % LANES
+    norm = 0.0
+    for t in range(rows):
+        W[block, t, lane] = I[t]
+        norm += I[t]
+    W[block, rows + NORM, lane], W[block, rows + OWNER, lane] = norm, owner
+    counters[CATEGORIES] += 1
+    counters[CHANGES] += 1
+    return j

@@ -1,0 +1,1 @@
+"""What readings need besides moments, kept up to date as clusters change."""

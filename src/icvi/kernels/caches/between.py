@@ -1,0 +1,66 @@
+"""B: a sum over all clusters that every sample changes, because mu moves.
+
+B is summed, never taken as CP_0 - W: that difference loses every digit when B is small. Where
+distances to a cluster J are at hand, the parallel-axis identity saves a pass over all centroids:
+
+    B = sum n_i D_iJ - N ||v_J - mu||^2
+
+It too is a difference, but a harmless one: B is at least n_J ||v_J - mu||^2, so at most the
+factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.part import part
+from icvi.kernels.sums import dot, square_gap
+from icvi.kernels.view import array
+
+
+@part(returns=types.boolean)
+def coincide(A, k, d):
+    """Whether all centroids are the same point; from mu only rounding sets them apart."""
+    for i in range(2, k + 1):
+        for t in range(L.V, L.V + 2 * d):
+            if A[t, i] != A[t, 1]:
+                return False
+    return True
+
+
+@part
+def separations(A, C, k, d):
+    """sep_i = ||v_i - mu||^2."""
+    for i in range(1, k + 1):
+        C[L.SEP, i] = 0.0
+    if coincide(A, k, d):
+        return
+    for t in range(d):
+        high, low = L.V + t, L.V + d + t
+        high_0, low_0 = A[high, 0], A[low, 0]
+        for i in range(1, k + 1):
+            e = (A[high, i] - high_0) + (A[low, i] - low_0)
+            C[L.SEP, i] += e * e
+
+
+@step
+def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """B, and sep_i where it is asked for or needed."""
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    k, d, want = m[L.K], m[L.D], m[L.WANT]
+    if m[L.STALE] == 0:
+        return 0.0
+    Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
+    at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
+    if want & L.WANT_SEP or not at_hand:
+        separations(A, C, k, d)
+        C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
+    else:
+        B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
+        C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
+    return 0.0

@@ -1,0 +1,75 @@
+"""Log-determinants of regularised covariances, one at a time: what NI alone reads.
+
+Sigma_i = S_i / (n_i - 1) + delta I.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.caches.pivots import (
+    covariance_scale,
+    log_pivots,
+    plain_unit,
+    precise_enough,
+    surely_precise,
+)
+from icvi.kernels.caches.precise import factorise_precisely
+from icvi.kernels.caches.rounding import LN_2
+from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.part import part
+from icvi.kernels.view import array
+
+
+@part(returns=types.float64)
+def log_determinant(A, Q, G, J, d):
+    """ln|Sigma_J| by Cholesky's factorisation; nan where that is not certain."""
+    scale = covariance_scale(A, J, d)
+    loss = 1.0
+    for c in range(d):
+        row_c = L.G_WORK + c * (c + 1) // 2
+        inverse = 0.0
+        for r in range(c, d):
+            q = r * (r + 1) // 2
+            row_r = L.G_WORK + q
+            x = A[L.V + 2 * d + q + c, J] * scale
+            if r == c:
+                x += G[0, L.G_DELTA]
+            diagonal = x
+            for m in range(c):
+                x -= G[row_r + m, 0] * G[row_c + m, 0]
+            if r == c:
+                inverse = 1.0 / math.sqrt(x)
+                loss *= diagonal * inverse * inverse
+                G[row_r + c, 0] = x
+            else:
+                G[row_r + c, 0] = x * inverse
+    value = log_pivots(G, np.int64(0), d)
+    if surely_precise(loss, 0.0, 1.0, d):
+        return value
+    if precise_enough(G, np.int64(0), d, plain_unit(d), 0.0):
+        return value
+    factorise_precisely(A, Q, G, J, J, d)
+    return G[L.G_H, J] - d * LN_2
+
+
+@step
+def refresh_covariance(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """Log-determinants of the clusters that changed and of all data."""
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
+    J = np.int64(0)
+    for q in range(m[L.STALE] + 1):
+        value = log_determinant(A, Q, G, J, m[L.D])
+        if J == 0:
+            G[0, L.G_LOGDET_T] = value
+        else:
+            G[L.G_LOGDET, J] = value
+        J = np.int64(C[L.QUEUE, q])
+    return 0.0

@@ -1,0 +1,61 @@
+"""Ln of the sum over all pairs of exp(-h), free of underflow: what rCIP(log_rcip=True) reads."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import types
+from numba.extending import register_jitable
+
+from icvi.kernels import layout as L
+from icvi.kernels.caches.trees import plant
+from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.part import part
+from icvi.kernels.view import array
+
+
+# Not a kernel: code that is handed a kernel is never cached.
+@register_jitable
+def add_logarithms(a, b):
+    """ln(exp a + exp b); nan where one is."""
+    if a == -math.inf:
+        return b
+    if b == -math.inf:
+        return a
+    top = max(a, b)
+    return top + math.log(math.exp(a - top) + math.exp(b - top))
+
+
+@part(returns=types.float64)
+def log_total(G, row, k):
+    """Ln of the sum of exp(G[row, i]) over 1..k; nan where one is."""
+    top = -math.inf
+    for i in range(1, k + 1):
+        if not G[row, i] <= top:  # nan is above everything
+            top = G[row, i]
+        if top != top:
+            return top
+    s = 0.0
+    for i in range(1, k + 1):
+        s += math.exp(G[row, i] - top)
+    return top + math.log(s) if top > -math.inf else top
+
+
+@step
+def refresh_logarithms(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """Put -h_iJ of the clusters J that changed into the last tree; h stands in the first."""
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
+    k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
+    leaves = L.G_WORK + d * (d + 1) // 2 + d + columns
+    tree = m[L.G_ROWS] - 2 * columns
+    for q in range(m[L.STALE]):
+        J = np.int64(C[L.QUEUE, q])
+        for i in range(1, J):
+            G[L.G_CIP, i] = -G[leaves + J, i]
+        for i in range(J + 1, k + 1):
+            G[L.G_CIP, i] = -G[leaves + i, J]
+        plant(G, tree, J, k, columns, add_logarithms)
+    G[0, L.G_LOG_CIP] = log_total(G, tree + 1, k)
+    return 0.0

@@ -1,0 +1,116 @@
+"""Overlaps of clusters that have several prototypes: rCIP and rH of all pairs of these.
+
+The partition holds prototypes instead of clusters, and every prototype has an owner. For two
+clusters rCIP(i, j) is the mean of exp(-h) over all pairs of a prototype of i and one of j. It is
+kept as a logarithm, which neither under- nor overflows, and summed anew from the table of all h
+when a prototype of i or j has changed: nothing is ever subtracted.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.caches.gaussian import factorise, scale_changed
+from icvi.kernels.caches.rounding import LN_2PI
+from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.part import part
+from icvi.kernels.view import array
+
+
+@part
+def tabulate(A, Q, C, G, k, d, stale, table):
+    """-h of every prototype that changed and every other."""
+    scale_changed(A, C, G, stale, d)
+    for q in range(stale):
+        J = np.int64(C[L.QUEUE, q])
+        factorise(A, Q, G, J, k, d, False)
+        for i in range(1, k + 1):
+            minus_h = -0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * LN_2PI)
+            G[table + J, i] = minus_h
+            G[table + i, J] = minus_h
+
+
+@part(returns=types.int64)
+def count_members(C, G, k, members):
+    """Prototypes per cluster; the number of clusters."""
+    clusters = 0
+    for i in range(1, k + 1):
+        clusters = max(clusters, int(C[L.OWNER, i]))
+    for c in range(1, clusters + 1):
+        G[members, c] = 0.0
+    for i in range(1, k + 1):
+        G[members, int(C[L.OWNER, i])] += 1.0
+    return clusters
+
+
+@part
+def join_prototypes(C, G, k, c, clusters, table, pairs, members):
+    """Ln rCIP of cluster c and every other, the mean over pairs of prototypes."""
+    top, total = members + 1, members + 2
+    for j in range(1, clusters + 1):
+        G[top, j], G[total, j] = -math.inf, 0.0
+    for i in range(1, k + 1):
+        if C[L.OWNER, i] == c:
+            for m in range(1, k + 1):
+                j = int(C[L.OWNER, m])
+                if G[table + i, m] > G[top, j]:
+                    G[top, j] = G[table + i, m]
+                elif G[table + i, m] != G[table + i, m]:
+                    G[total, j] = math.nan
+    for i in range(1, k + 1):
+        if C[L.OWNER, i] == c:
+            for m in range(1, k + 1):
+                j = int(C[L.OWNER, m])
+                if j != c and G[top, j] > -math.inf:
+                    G[total, j] += math.exp(G[table + i, m] - G[top, j])
+    for j in range(1, clusters + 1):
+        if j != c:
+            value = G[top, j]
+            if value > -math.inf or G[total, j] != G[total, j]:
+                value += math.log(G[total, j]) - math.log(G[members, c] * G[members, j])
+            G[pairs + c, j] = value
+            G[pairs + j, c] = value
+
+
+@part
+def sum_pairs(G, clusters, pairs):
+    """Sums over all pairs of clusters: h, exp(-h), and ln of the latter."""
+    top = -math.inf
+    for i in range(1, clusters + 1):
+        for j in range(i + 1, clusters + 1):
+            if G[pairs + i, j] > top:
+                top = G[pairs + i, j]
+    h, cip, scaled = 0.0, 0.0, 0.0
+    for i in range(1, clusters + 1):
+        for j in range(i + 1, clusters + 1):
+            minus_h = G[pairs + i, j]
+            h -= minus_h
+            cip += math.exp(minus_h)
+            scaled += math.exp(minus_h - top)
+    G[0, L.G_H_SUM], G[0, L.G_CIP_SUM] = h, cip
+    G[0, L.G_LOG_CIP] = top + math.log(scaled) if top > -math.inf else top
+    G[0, L.G_CLUSTERS] = clusters
+
+
+@step
+def refresh_owned(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
+    k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
+    table = L.G_WORK + d * (d + 1) // 2 + d
+    pairs = table + columns
+    members = pairs + columns
+    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    tabulate(A, Q, C, G, k, d, m[L.STALE], table)
+    clusters = count_members(C, G, k, members)
+    for q in range(m[L.STALE]):
+        c = np.int64(C[L.OWNER, int(C[L.QUEUE, q])])
+        join_prototypes(C, G, k, c, clusters, table, pairs, members)
+    sum_pairs(G, clusters, pairs)
+    return 0.0

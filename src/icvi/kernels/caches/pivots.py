@@ -1,0 +1,127 @@
+"""What all ways to factorise a covariance share, and how wrong a factor can be.
+
+A factor L of Sigma that was computed is the true factor of Sigma + E with |E_ij| <= u t_i t_j,
+where t_i^2 = Sigma_ii and u is a few units of rounding. Therefore, to first order,
+
+    ln|Sigma|        is off by at most u sum_c y_c^2,          y >= |L^-1| t
+    e' Sigma^-1 e    is off by at most u (sum_c t_c |x_c|)^2,  x = Sigma^-1 e
+
+where a substitution with |L| gives y. With less work: det(H) is the product of p_c / t_c^2 over all
+pivots p_c, where H is Sigma scaled to a diagonal of ones. The eigenvalues of H have mean 1, so that
+its inverse has a trace of at most d / det(H) and a norm of at most e / det(H), and the bounds are
+no larger than u d^2 / det(H) and u e d / det(H) times e' Sigma^-1 e. Where these are small nothing
+more is done; else the first are computed, and where they are too large, the factor in two doubles
+(see `precise`).
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.caches.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
+from icvi.kernels.compiler.part import part
+from icvi.kernels.moments.lost import lost
+
+_E = math.e
+_TINY, _HUGE = 1e-100, 1e100
+#: How much larger a spread may have been for the high parts of what is left to be precise.
+_PEAK = 2.0**10
+
+
+@part(returns=types.float64)
+def covariance_scale(A, i, d):
+    """1 / (n - 1); 0 where there is no spread to scale, nan below the weight of one sample.
+
+    And nan where the shown parts of the state have too few digits: n next to 1, or a spread that
+    is next to nothing of what it was before samples left. Then two doubles are asked.
+    """
+    n, CP = A[L.N, i], A[L.CP, i]
+    if n >= NEAR_ONE and A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i]:
+        return 1.0 / (n - 1.0)
+    if n >= 1.0 and ((CP == 0.0 and not lost(A, i, d)) or (n == 1.0 and A[L.HELD + 1, i] == 0.0)):
+        return 0.0
+    return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
+
+
+@part(returns=types.float64, forceinline=True)
+def log_pivots(G, i, d):
+    """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
+    s, product = 0.0, 1.0
+    pivot = L.G_WORK
+    for c in range(d):
+        p = G[pivot, i]
+        if _TINY < p < _HUGE:
+            product *= p
+        else:
+            s += math.log(p)
+        if not _TINY < product < _HUGE:
+            s += math.log(product)
+            product = 1.0
+        pivot += c + 2
+    return s + math.log(product)
+
+
+@part(returns=types.float64)
+def cross_entropy(quadratic, logdet, i, J, d):
+    """Cross-entropy h of a pair; 0 for a covariance with itself: only its determinant is read."""
+    return 0.0 if i == 0 or i == J else 0.5 * (quadratic + logdet + d * LN_2PI)
+
+
+@part(returns=types.float64)
+def plain_unit(d):
+    """The u of a factor in doubles: of moments, their sum, the factor and a substitution.
+
+    About 3 d + 10 roundings, but of either sign.
+    """
+    return (0.5 * d + 8.0) * UNIT
+
+
+@part(returns=types.float64)
+def tolerance(h):
+    """How far h may be off, in units of TOLERANCE."""
+    return abs(h) if abs(h) > LARGEST_H else 1.0
+
+
+@part(returns=types.boolean)
+def surely_precise(loss, quadratic, scale, d):
+    """Whether loss = 1 / det(H) alone shows that h is as precise as promised.
+
+    ``scale`` is that of `tolerance`.
+    """
+    return plain_unit(d) * d * loss * (d + _E * quadratic) <= 2.0 * TOLERANCE * scale
+
+
+@part(returns=types.boolean)
+def precise_enough(G, i, d, unit, h):
+    """Whether the factor in column i gives h, or ln|Sigma|, as precisely as promised.
+
+    x takes the place of z, y that of the pivots.
+    """
+    gap = L.G_WORK + d * (d + 1) // 2
+    for c in range(d - 1, -1, -1):
+        place = L.G_WORK + c * (c + 1) // 2 + c
+        x, inverse = G[gap + c, i], 1.0 / math.sqrt(G[place, i])
+        for r in range(c + 1, d):
+            place += r
+            x -= G[place, i] * G[gap + r, i]
+        G[gap + c, i] = x * inverse
+    squares, products = 0.0, 0.0
+    pivot = L.G_WORK
+    for c in range(d):
+        t, y, row, above = G[pivot, i], 0.0, pivot - c, L.G_WORK
+        inverse = 1.0 / math.sqrt(t)
+        for m in range(c):
+            x = G[row + m, i]
+            t += x * x
+            y += abs(x) * G[above, i]
+            above += m + 2
+        t = math.sqrt(t)
+        y = (t + y) * inverse
+        G[pivot, i] = y
+        squares += y * y
+        products += t * abs(G[gap + c, i])
+        pivot += c + 2
+    return 0.5 * unit * (squares + products * (2.0 + products)) <= TOLERANCE * tolerance(h)

@@ -1,0 +1,1 @@
+"""All that reaches into Numba or LLVM."""

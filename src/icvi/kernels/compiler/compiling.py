@@ -1,0 +1,176 @@
+"""How kernels are compiled, cached on disk and called through pointers.
+
+Everything a stream runs per sample is compiled in small units that know each other only by
+address: the refresh of the caches and every index reading have the same C signature. A new
+selection of indices, or a user's own index, therefore compiles nothing but what is new.
+"""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from icvi.kernels.compiler.announcing import announced
+from icvi.kernels.compiler.disk_cache import with_cache
+from icvi.kernels.compiler.pipeline import Pipeline
+
+#: Flags for sums: terms may be added in another order, and fused with products. Infinities
+#: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
+#: reordering makes 0. Compare with infinity instead.
+SUMS = {"reassoc", "contract", "nsz"}
+
+#: Flags for everything else: a product and a sum may be fused.
+FUSED = {"contract"}
+
+_DOUBLES = types.CPointer(types.float64)
+_INTEGERS = types.CPointer(types.int64)
+
+#: step(A, Q, C, G, meta, parameters) -> value
+STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES)
+
+MATRIX = types.float64[:, ::1]
+CUBE = types.float64[:, :, ::1]
+INTEGERS = types.int64[::1]
+PLAN = types.int64[:, ::1]
+PAIRS = types.int64[:, ::1]
+# Callers' arrays may be read-only; Numba gives those a type of their own.
+SAMPLE = types.Array(types.float64, 1, "C", readonly=True)
+SAMPLES = types.Array(types.float64, 2, "C", readonly=True)
+
+
+@cache
+def source_key() -> str:
+    """Fingerprint of all sources that are compiled.
+
+    Numba's cache looks only at the file of the function it compiles, not at the files of its
+    callees; with this key in the name of every cached function a change anywhere counts.
+    """
+    return fingerprint(Path(__file__).parents[2])
+
+
+def fingerprint(package: Path) -> str:
+    """Digest of the kernels and indices below a package."""
+    digest = hashlib.sha256()
+    for path in sorted([*package.glob("kernels/**/*.py"), *package.glob("indices/**/*.py")]):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+@contextmanager
+def _compilation() -> Iterator[None]:
+    """Announce it if it takes long, and do without the garbage collector."""
+    # Compiling and loading make many objects that stay: looking for garbage finds none.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        with announced():
+            yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a helper that other kernels call; division by zero gives inf or nan."""
+    if function is None:
+        return lambda function: kernel(function, **options)
+    options = {
+        "fastmath": FUSED,
+        "no_cpython_wrapper": True,
+        "no_cfunc_wrapper": True,
+        "no_rewrites": True,
+        **options,
+    }
+    return numba.njit(function, error_model="numpy", nogil=True, pipeline_class=Pipeline, **options)
+
+
+def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], Any]:
+    """Compile a function that Python calls, now, or take it from the disk cache."""
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        function.__qualname__ += f"_{source_key()}"
+        with _compilation():
+            return with_cache(
+                lambda cache: numba.njit(
+                    signature,
+                    error_model="numpy",
+                    nogil=True,
+                    cache=cache,
+                    fastmath=fastmath,
+                    no_rewrites=True,
+                    no_cfunc_wrapper=True,
+                    pipeline_class=Pipeline,
+                )(function)
+            )
+
+    return decorate
+
+
+def step(
+    function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
+) -> Any:
+    """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
+    if function is None:
+        return lambda function: step(function, cached=cached, fastmath=fastmath)
+    if cached:
+        function.__qualname__ += f"_{source_key()}"
+
+    def made(cache: bool) -> Any:
+        return numba.cfunc(
+            STEP,
+            nopython=True,
+            error_model="numpy",
+            fastmath=fastmath,
+            cache=cache,
+            no_rewrites=cached,
+            pipeline_class=Pipeline,
+        )(function)
+
+    with _compilation():
+        return with_cache(made) if cached else made(False)
+
+
+@intrinsic
+def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
+    """Call step p of a plan: its address, its group of G and its parameters are in row p.
+
+    In LLVM's terms because views such as G[g] cost more than a typical step.
+    """
+    del typingctx
+    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
+
+    def codegen(context, builder, signature, arguments):
+        arrays = {
+            place: context.make_array(kind)(context, builder, array)
+            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
+            if place != 1
+        }
+
+        def row(array, number):
+            """Where row ``number`` of an array begins."""
+            offset = builder.mul(number, builder.extract_value(array.strides, 0))
+            start = builder.ptrtoint(array.data, offset.type)
+            return builder.inttoptr(builder.add(start, offset), array.data.type)
+
+        integer = arguments[1].type
+        step = row(arrays[0], arguments[1])
+        address = builder.load(step, typ=integer)
+        following = builder.gep(step, [integer(1)], source_etype=integer)
+        group = builder.load(following, typ=integer)
+        pointers = [arrays[place].data for place in range(2, 8)]
+        pointers[3] = row(arrays[5], group)
+        pointers[5] = row(arrays[7], arguments[1])
+        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
+
+    return signature, codegen

@@ -1,0 +1,1 @@
+"""The prototype graph, compiled."""

@@ -1,0 +1,1 @@
+"""Samples enter, leave and change clusters; readings are taken."""

@@ -1,0 +1,43 @@
+"""Run a plan: refresh the caches that changed, then read every index."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.compiling import call, kernel
+from icvi.kernels.moments.lost import any_lost, suspect
+from icvi.kernels.sums import total
+from icvi.kernels.undefined import LOST_DIGITS
+
+
+@kernel(inline="always")
+def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
+    """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
+
+    var_i and W, which nearly every index reads, are brought up to date first.
+    """
+    end = meta[L.STALE] - 1
+    for q in range(end + 1):
+        J = np.int64(C[L.QUEUE, q])
+        if meta[L.LAST] == J:
+            # To the end: steps use the distances of the last one, and must not depend on when
+            # readings were taken before.
+            C[L.QUEUE, q] = C[L.QUEUE, end]
+            C[L.QUEUE, end] = J
+            J = np.int64(C[L.QUEUE, q])
+        C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
+        if suspect(A, J):
+            C[L.QUEUED, 0] = 1.0
+    C[L.VAR, 0] = total(A[L.CP], meta[L.K])
+    for p in range(meta[L.STEPS]):
+        value = call(plan, p, A, Q, C, G, meta, parameters)
+        if plan[p, 2] >= 0:
+            out[row, plan[p, 2]] = value
+    if C[L.QUEUED, 0] != 0.0 and any_lost(A, C, meta[L.K], meta[L.D]):
+        for p in range(meta[L.STEPS]):
+            if plan[p, 2] >= 0:
+                out[row, plan[p, 2]] = LOST_DIGITS
+    for q in range(meta[L.STALE]):
+        C[L.QUEUED, np.int64(C[L.QUEUE, q])] = 0.0
+    meta[L.STALE] = 0

@@ -1,0 +1,1 @@
+"""Pictures with matplotlib: curves, prototypes and their connections."""

@@ -1,0 +1,112 @@
+"""Curves of a stream for papers: the index in blue, the number of clusters in red steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from icvi.optional import needed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+    from icvi.tracking.trace import Trace
+
+_BLUE, _RED, _GREY = "#1f5fa8", "#c8372d", "#9a9a9a"
+_DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
+_ARROWS = {"max": "↑", "min": "↓"}
+
+
+def plot_traces(
+    traces: Mapping[str, Trace],
+    *,
+    names: Sequence[str] | None = None,
+    changes: Sequence[int] = (),
+    width: float | None = None,
+    height: float = 1.3,
+) -> Figure:
+    """A grid of curves: one row per index, one column per trace, one scale per row.
+
+    Parameters
+    ----------
+    traces : mapping of str to Trace
+        Column title to trace.
+    names : sequence of str, optional
+        The indices to draw; those of the first trace by default.
+    changes : sequence of int, optional
+        Sample counts to mark with dashed lines, such as where the true cluster changes.
+    width, height : float
+        Inches per panel; a single column is wider by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Not shown and not registered with pyplot; use ``figure.savefig(path)``. The arrow
+        beside an index says whether up or down is better.
+    """
+    with needed("matplotlib", "plot", "a figure of curves"):
+        from matplotlib.figure import Figure
+    first = next(iter(traces.values()))
+    width = width or (6.0 if len(traces) == 1 else 3.2)
+    names = list(names or first.names)
+    for name in names:
+        first.direction(name)  # one that is not there is refused before anything is drawn
+    figure = Figure(
+        figsize=(width * len(traces) + 1.1, height * len(names) + 0.8),
+        dpi=150,
+        layout="constrained",
+    )
+    grid = figure.subplots(len(names), len(traces), sharex=True, sharey="row", squeeze=False)
+    most = max(int(trace.k.max(initial=1)) for trace in traces.values())
+    for row, name in zip(grid, names, strict=True):
+        if spans_decades([trace[name] for trace in traces.values()]):
+            row[0].set_yscale("log")
+        for axes, trace in zip(row, traces.values(), strict=True):
+            _draw_index(axes, trace, name, changes)
+            _draw_clusters(axes, trace, most, labelled=axes is row[-1])
+        row[0].set_ylabel(f"{name} {_ARROWS[first.direction(name)]}", color=_BLUE, fontsize=9)
+    for axes, title in zip(grid[0], traces, strict=True):
+        axes.set_title(title, fontsize=10)
+    for axes in grid[-1]:
+        axes.set_xlabel("samples", fontsize=9)
+    figure.align_ylabels(grid[:, 0])
+    return figure
+
+
+def _draw_index(axes: Axes, trace: Trace, name: str, changes: Sequence[int]) -> None:
+    for change in changes:
+        axes.axvline(change, color=_GREY, linestyle=(0, (4, 3)), linewidth=0.6)
+    axes.plot(trace.samples, trace[name], color=_BLUE, linewidth=1.1)
+    axes.set_xlim(0, int(trace.samples.max(initial=1)))
+    axes.margins(y=0.08)
+    axes.tick_params(labelsize=7)
+    axes.tick_params(axis="y", colors=_BLUE)
+    axes.yaxis.get_offset_text().set(fontsize=7, color=_BLUE)
+    axes.spines["top"].set_visible(False)
+
+
+def _draw_clusters(axes: Axes, trace: Trace, most: int, *, labelled: bool) -> None:
+    """Red steps behind the index, on their own axis."""
+    clusters = axes.twinx()
+    clusters.step(trace.samples, trace.k, where="post", color=_RED, linewidth=0.9, alpha=0.8)
+    clusters.set_ylim(0, 1.12 * max(2, most))
+    clusters.locator_params(axis="y", integer=True, nbins=5)
+    clusters.tick_params(axis="y", labelsize=7, colors=_RED, labelright=labelled)
+    if labelled:
+        clusters.set_ylabel("clusters", color=_RED, fontsize=8)
+    clusters.spines["top"].set_visible(False)
+    axes.set_zorder(clusters.get_zorder() + 1)
+    axes.patch.set_visible(False)
+
+
+def spans_decades(columns: Sequence[NDArray[Any]], decades: float = _DECADES) -> bool:
+    """Whether positive curves span more than a linear axis can show."""
+    values = np.concatenate(columns)
+    values = values[np.isfinite(values)]
+    if values.size == 0 or values.min() <= 0.0:
+        return False
+    return bool(np.log10(values.max()) - np.log10(values.min()) > decades)

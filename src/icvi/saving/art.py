@@ -1,0 +1,283 @@
+"""What of an ART estimator is written down, and how it is made again.
+
+Facts are ``parameters``, those of the constructor, and ``learnt``, what a fit has added: whole
+numbers, names, and for each part, such as a module, its kind and what of it is no array. Arrays of
+a part have its name in front: ``_module.weights``, ``_scaling.bounds``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.art.classes import Classes
+from icvi.art.estimator import LEARNT
+from icvi.art.fuzzy_art import FuzzyART
+from icvi.art.fuzzy_artmap import FuzzyARTMAP
+from icvi.art.fuzzy_smart import FuzzySMART
+from icvi.art.module import Module
+from icvi.art.module_a import ModuleA
+from icvi.art.module_b import ModuleB
+from icvi.art.quantizer import Quantizer
+from icvi.art.scaling import Scaling
+from icvi.saving import container
+from icvi.saving.art_modules import as_module, as_module_a, as_scaling, module_arrays
+from icvi.saving.json_values import as_json, from_json
+from icvi.saving.parts import MOST, Part
+
+if TYPE_CHECKING:
+    from icvi.art.estimator import ArtEstimator
+
+Packed = tuple[Any, dict[str, NDArray[Any]]]
+
+#: The estimators that files know, by name.
+ESTIMATORS: dict[str, type[ArtEstimator]] = {
+    kind.__name__: kind for kind in (FuzzyART, FuzzySMART, FuzzyARTMAP, Quantizer)
+}
+
+_NUMBERS = "biuf"
+#: What bounds are called: those of samples, and of targets.
+_BOUNDS = ("bounds", "bounds_y")
+#: Names of dtypes, as numpy gives them: no lists of fields, and no sizes beyond reason.
+_DTYPE = re.compile(r"[<>|=]?[biufUSOMm]\d{0,9}(\[\w+\])?")
+_DIMENSIONS = 32
+#: Bytes that labels of classes may take when their dtype is wider than they are.
+_WIDEST = 2**24
+
+
+def save_art(estimator: ArtEstimator, path: str | os.PathLike[str]) -> None:
+    """Write an estimator to a file."""
+    kind = type(estimator).__name__
+    if ESTIMATORS.get(kind) is not type(estimator):
+        raise TypeError(
+            f"expected one of {', '.join(ESTIMATORS)}, got a {kind}: a file holds no code, so it "
+            f"cannot hold what a class of your own adds; pickle it"
+        )
+    version = sys.modules["icvi"].__version__
+    facts, arrays = pack_art(estimator)
+    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays)
+
+
+def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Facts and arrays of an estimator."""
+    parameters = estimator.get_params(deep=False)
+    learnt: dict[str, Any] = {}
+    packed: dict[str, NDArray[Any]] = {}
+    for name in LEARNT:
+        if name in vars(estimator):
+            learnt[name], arrays = _pack(vars(estimator)[name])
+            packed |= {f"{name}.{part}": array for part, array in arrays.items()}
+    facts = {name: _parameter(value) for name, value in parameters.items()}
+    return {"parameters": facts, "learnt": learnt}, packed
+
+
+def unpack_art(
+    facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], path: str = "the saved state"
+) -> ArtEstimator:
+    """An estimator as it was packed, or a `ValueError` that says what is wrong; see `as_estimator`.
+
+    Parameters
+    ----------
+    facts, arrays : mapping
+        From `pack_art`, with the ``kind``, perhaps by way of a file.
+    path : str
+        What to call the file in messages.
+    """
+    return as_estimator(Part(facts, arrays, path))
+
+
+def as_estimator(part: Part) -> ArtEstimator:
+    """An estimator that is a part of a file."""
+    kind = ESTIMATORS[part.choice("kind", list(ESTIMATORS))]
+    parameters = part.part("parameters")
+    for name in parameters.facts:
+        parameters.require(name in kind._get_param_names(), name, f"a parameter of {kind.__name__}")
+    made = {}
+    for name, written in parameters.facts.items():
+        with parameters.making(name):
+            made[name] = _as_parameter(written)
+    estimator = kind(**made)
+    learnt = part.part("learnt")
+    if learnt.facts:
+        estimator.__dict__.update(_as_learnt(estimator, part, learnt))
+    return estimator
+
+
+# -- what was learnt -----------------------------------------------------------------------
+
+
+def _pack(part: Any) -> Packed:
+    match part:
+        case int():
+            return part, {}
+        case Scaling():
+            return {"scaling": part.name}, {"bounds": part.bounds}
+        case Module():
+            return {"module": None}, module_arrays(part)
+        case ModuleA():
+            labels = [as_json(label) for label in part.labels.known()]
+            return {"module_a": labels}, {**module_arrays(part.module), "seen": part.seen}
+        case ModuleB():
+            facts = {"flat": part._flat, "scaling": part.scaling.name}
+            return {"module_b": facts}, {
+                **module_arrays(part.module),
+                "bounds": part.scaling.bounds,
+            }
+        case Classes():
+            return {"classes": {"closed": part._closed, **_labels(part._joined)}}, {}
+        case np.ndarray() if part.dtype == np.int64:
+            return {"array": None}, {"values": part}
+    return {"names": [as_json(name) for name in part]}, {}
+
+
+def _as_learnt(estimator: ArtEstimator, part: Part, learnt: Part) -> dict[str, Any]:
+    """What a fit has added; nothing else can come from a file."""
+    _, scaling = _piece(part, learnt, "_scaling", "scaling")
+    made: dict[str, Any] = {"_scaling": as_scaling(scaling, scaling.choice("scaling", _BOUNDS))}
+    d = made["_scaling"].d
+    also: tuple[str, ...]
+    made["n_features_in_"] = learnt.whole("n_features_in_", d, d)
+    match estimator:
+        case FuzzyART():
+            made["_module"] = as_module(_piece(part, learnt, "_module", "module")[1], d)
+            also = ("n_iter_", "labels_")
+        case FuzzySMART():
+            made |= _as_hierarchy(part, learnt, d)
+            also = ("labels_", "winners_")
+        case Quantizer():
+            _, piece = _piece(part, learnt, "_module", "module_a")
+            made["_module"] = as_module_a(piece, piece.labels("module_a"), made["_scaling"])
+            also = ("winners_",)
+        case _:
+            made["_targets"] = _as_targets(part, learnt)
+            targets = range(len(made["_targets"].answers))
+            made["_module"] = as_module(_piece(part, learnt, "_module", "module")[1], d, targets)
+            also = ("n_iter_",)
+    for name in learnt.facts.keys() - made.keys():
+        learnt.require(name in (*also, "feature_names_in_"), name, "something that is learnt")
+        made[name] = _as_extra(part, learnt, name, d)
+    return made
+
+
+def _piece(part: Part, learnt: Part, name: str, *kinds: str) -> tuple[str, Part]:
+    """The kind of something that was learnt, and its facts and arrays."""
+    piece = part.part(name, learnt.fact(name))
+    kind = next(iter(piece.facts), "")
+    piece.require(len(piece.facts) == 1 and kind in kinds, "", f"one of {', '.join(kinds)}", kind)
+    return kind, piece
+
+
+def _as_hierarchy(part: Part, learnt: Part, d: int) -> dict[str, Any]:
+    """Modules B and A of fuzzy SMART, and how many samples each cluster has seen."""
+    clusters = as_module(_piece(part, learnt, "_clusters", "module")[1], d)
+    owners = range(clusters.k)
+    prototypes = as_module(_piece(part, learnt, "_prototypes", "module")[1], d, owners)
+    _, piece = _piece(part, learnt, "_seen", "array")
+    seen = piece.integers("values", (None,), 0, MOST)
+    piece.require(seen.size >= clusters.k, "values", f"at least {clusters.k}", seen.size)
+    return {"_clusters": clusters, "_prototypes": prototypes, "_seen": seen.copy()}
+
+
+def _as_targets(part: Part, learnt: Part) -> Classes | ModuleB:
+    kind, piece = _piece(part, learnt, "_targets", "classes", "module_b")
+    facts = Part(piece.fact(kind), piece.arrays, part.file, f"_targets.{kind}.")
+    if kind == "classes":
+        classes = Classes()
+        classes._closed = facts.flag("closed")
+        classes._number(_as_labels(facts))
+        return classes
+    b = ModuleB.__new__(ModuleB)  # it would learn its bounds from samples
+    b.scaling = as_scaling(facts, facts.choice("scaling", _BOUNDS))
+    b._flat, b.module = facts.flag("flat"), as_module(facts, b.scaling.d)
+    facts.require(not b._flat or b.scaling.d == 1, "bounds", "those of numbers")
+    return b
+
+
+def _as_extra(part: Part, learnt: Part, name: str, d: int) -> Any:
+    """What is there for the user to look at."""
+    if name == "n_iter_":
+        return learnt.whole(name, 1)
+    if name == "feature_names_in_":
+        _, piece = _piece(part, learnt, name, "names")
+        names = piece.labels("names")
+        fine = len(names) == d and all(isinstance(name, str) for name in names)
+        piece.require(fine, "names", f"{d} names", names)
+        return np.array(names, dtype=object)
+    _, piece = _piece(part, learnt, name, "array")
+    shape = (None,) if name == "labels_" else (None, 2)
+    return piece.integers("values", shape, -1, MOST).copy()
+
+
+def _labels(labels: NDArray[Any]) -> dict[str, Any]:
+    """Labels of classes; their dtype decides on what those that join become."""
+    return {"dtype": labels.dtype.str, "labels": [as_json(label) for label in labels.tolist()]}
+
+
+def _as_labels(facts: Part) -> NDArray[Any]:
+    labels, written = facts.labels(), facts.text("dtype")
+    with facts.making("labels"):
+        dtype = _as_dtype(written, "biufUSOMm")
+        # Texts are as wide as the widest was that ever came, but not as wide as a file likes.
+        widest = max((len(label) for label in labels if isinstance(label, (str, bytes))), default=0)
+        if dtype.itemsize * len(labels) > max(_WIDEST, 4 * widest * len(labels)):
+            raise ValueError(f"expected a dtype for labels of length {widest}, got {written}")
+        made = np.array(labels, dtype=dtype)
+        if made.ndim != 1 or len(np.unique(made)) != len(labels):
+            raise ValueError(f"expected different labels of dtype {written}")
+    return made
+
+
+# -- parameters ----------------------------------------------------------------------------
+
+
+def _parameter(value: Any) -> Any:
+    """A parameter in terms of JSON: numbers of numpy, lists and arrays are such again later."""
+    if isinstance(value, (list, tuple)):
+        return {type(value).__name__: [_parameter(item) for item in value]}
+    if not hasattr(value, "__array__"):
+        return as_json(value)
+    array = np.asarray(value)
+    if array.dtype.kind not in _NUMBERS:
+        return as_json(value)
+    numbers = [as_json(number) for number in array.ravel().tolist()]
+    kind = "number" if isinstance(value, np.generic) else "array"
+    return {kind: {"dtype": array.dtype.str, "shape": array.shape, "numbers": numbers}}
+
+
+def _as_parameter(written: Any) -> Any:
+    match written:
+        case {"list": list(items)}:
+            return [_as_parameter(item) for item in items]
+        case {"tuple": list(items)}:
+            return tuple(_as_parameter(item) for item in items)
+        case {"number": facts} | {"array": facts}:
+            array = _as_numbers(facts)
+            return array[()] if "number" in written else array
+    return from_json(written)
+
+
+def _as_numbers(facts: Any) -> NDArray[Any]:
+    match facts:
+        case {"dtype": str(dtype), "shape": list(shape), "numbers": list(written)}:
+            numbers = [from_json(number) for number in written]
+            whole = all(type(n) is int and n >= 0 for n in shape)
+            if whole and math.prod(shape) == len(numbers) and len(shape) <= _DIMENSIONS:
+                return np.array(numbers, dtype=_as_dtype(dtype, _NUMBERS)).reshape(shape)
+    raise ValueError("expected numbers with a dtype and a shape that fits")
+
+
+def _as_dtype(written: str, kinds: str) -> np.dtype[Any]:
+    """A plain dtype of one of these kinds, with a name as numpy gives it."""
+    if not _DTYPE.fullmatch(written):
+        raise ValueError(f"expected the name of a dtype, got {written!r:.40}")
+    dtype = np.dtype(written)
+    if dtype.kind not in kinds:
+        raise ValueError(f"expected a dtype of kind {', '.join(kinds)}, got {written}")
+    return dtype

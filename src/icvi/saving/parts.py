@@ -1,0 +1,212 @@
+"""What a file holds, taken out piece by piece, each piece checked before it is used.
+
+Checksums tell that a file is what was written, not that icvi has written it. Compiled code trusts
+counters, indices and lengths, so nothing from a file reaches it unchecked. What is wrong gives a
+`ValueError` that names the file and the part.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import reprlib
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.saving import container
+from icvi.saving.json_values import from_json
+
+Arrays = Mapping[str, NDArray[Any]]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+#: Lengths of an array; None for one that may be anything.
+Shape = tuple[int | None, ...]
+
+#: Counters and serials are below this, so that kernels can count on.
+MOST = 2**62
+#: Sums of weights are below this: no weight is above 1e140, and fading raises it by 1e18.
+HEAVIEST = 1e200
+
+_MISSING = object()
+
+
+def read(path: str | os.PathLike[str]) -> Part:
+    """All that a file holds."""
+    facts, arrays = container.read(path)
+    return Part(facts, arrays, os.fspath(path))
+
+
+class Part:
+    """One part of a file: facts, and the arrays whose names begin with the name of the part.
+
+    Parameters
+    ----------
+    facts : object
+        What JSON says about the part; anything but an object is refused.
+    arrays : mapping of str to ndarray
+        The arrays of the part, without its name.
+    file : str
+        What to call the file in messages.
+    name : str
+        The name of the part with a dot behind it; the whole file has none.
+    """
+
+    def __init__(self, facts: Any, arrays: Arrays, file: str, name: str = "") -> None:
+        self.file, self._name, self._arrays = file, name, arrays
+        self.facts: dict[str, Any] = facts if isinstance(facts, dict) else {}
+        self.require(isinstance(facts, dict), "", "facts with names", facts)
+
+    # -- refusals --------------------------------------------------------------------------
+
+    def require(self, fine: bool | np.bool_, name: str, expected: str, got: Any = _MISSING) -> None:
+        """Refuse the file unless a piece is fine."""
+        if not fine:
+            shown = "" if got is _MISSING else f", got {reprlib.repr(got)}"
+            raise self.damage(name, f"expected {expected}{shown}")
+
+    def damage(self, name: str, what: str) -> ValueError:
+        """The error for a piece with which something is wrong."""
+        where = f"{self._name}{name}".rstrip(".")
+        return ValueError(f"{self.file} is damaged: {where + ': ' if where else ''}{what}")
+
+    @contextmanager
+    def making(self, name: str) -> Iterator[None]:
+        """Have what is refused while something is made from a piece name the file and it."""
+        try:
+            yield
+        except (TypeError, ValueError, OverflowError) as error:
+            raise self.damage(name, str(error)) from None
+
+    # -- parts -----------------------------------------------------------------------------
+
+    def part(self, name: str, facts: Any = _MISSING) -> Part:
+        """A part of this part; its facts are those with its name unless they are given."""
+        front = f"{name}."
+        own = {n.removeprefix(front): a for n, a in self._arrays.items() if n.startswith(front)}
+        facts = self.fact(name) if facts is _MISSING else facts
+        return Part(facts, own, self.file, self._name + front)
+
+    @property
+    def arrays(self) -> Arrays:
+        """The arrays, unchecked."""
+        return self._arrays
+
+    # -- facts -----------------------------------------------------------------------------
+
+    def fact(self, name: str) -> Any:
+        """A fact, unchecked."""
+        self.require(name in self.facts, name, "it to be there")
+        return self.facts[name]
+
+    def flag(self, name: str) -> bool:
+        """True or false."""
+        value = self.fact(name)
+        self.require(isinstance(value, bool), name, "true or false", value)
+        return bool(value)
+
+    def whole(self, name: str, least: int = 0, most: int = MOST) -> int:
+        """A whole number."""
+        return self._whole(name, self.fact(name), least, most)
+
+    def wholes(self, name: str, n: int, least: int = 0, most: int = MOST) -> list[int]:
+        """As many whole numbers."""
+        numbers = self.many(name)
+        self.require(len(numbers) == n, name, f"{n} numbers", len(numbers))
+        return [self._whole(name, number, least, most) for number in numbers]
+
+    def _whole(self, name: str, value: Any, least: int, most: int) -> int:
+        fine = type(value) is int and least <= value <= most
+        self.require(fine, name, f"a whole number from {least} to {most}", value)
+        return int(value)
+
+    def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
+        """A finite number, written in hexadecimal so that no bit is lost."""
+        written = self.fact(name)
+        with self.making(name):
+            value = float.fromhex(written)
+        fine = math.isfinite(value) and least <= value <= most
+        self.require(fine, name, f"a number from {least:g} to {most:g}", value)
+        return value
+
+    def text(self, name: str) -> str:
+        """A text."""
+        value = self.fact(name)
+        self.require(isinstance(value, str), name, "a text", value)
+        return str(value)
+
+    def choice(self, name: str, options: Sequence[str]) -> Any:
+        """One of several texts."""
+        value = self.text(name)
+        self.require(value in options, name, f"one of {', '.join(options)}", value)
+        return value
+
+    def many(self, name: str) -> list[Any]:
+        """A list."""
+        value = self.fact(name)
+        self.require(isinstance(value, list), name, "a list", value)
+        return list(value)
+
+    def named(self, name: str) -> dict[str, Any]:
+        """Facts with names."""
+        value = self.fact(name)
+        self.require(isinstance(value, dict), name, "facts with names", value)
+        return dict(value)
+
+    def value(self, name: str) -> Any:
+        """A label or a time span."""
+        written = self.fact(name)
+        with self.making(name):
+            return from_json(written)
+
+    def labels(self, name: str = "labels") -> list[Hashable]:
+        """Different labels."""
+        written = self.many(name)
+        with self.making(name):
+            labels = [from_json(label) for label in written]
+        for label in labels:
+            self.require(label == label, name, "labels that equal themselves", label)
+        self.require(len(set(labels)) == len(labels), name, "every label once", labels)
+        return labels
+
+    # -- arrays ----------------------------------------------------------------------------
+
+    def floats(
+        self,
+        name: str,
+        shape: Shape,
+        least: float = -math.inf,
+        most: float = math.inf,
+        *,
+        finite: bool = True,
+    ) -> Floats:
+        """An array of numbers in a range."""
+        array = self._array(name, np.dtype(np.float64), shape)
+        if finite:
+            fine = np.isfinite(array).all() and (least <= array).all() and (array <= most).all()
+            limits = "" if math.isinf(most) else f" from {least:g} to {most:g}"
+            self.require(fine, name, f"finite numbers{limits}")
+        return array
+
+    def integers(
+        self, name: str, shape: Shape, least: int = -(2**63), most: int = 2**63 - 1
+    ) -> Integers:
+        """An array of whole numbers in a range."""
+        array = self._array(name, np.dtype(np.int64), shape)
+        fine = ((least <= array) & (array <= most)).all()
+        self.require(fine, name, f"whole numbers from {least} to {most}")
+        return array
+
+    def _array(self, name: str, dtype: np.dtype[Any], shape: Shape) -> NDArray[Any]:
+        self.require(name in self._arrays, name, "it to be there")
+        array = self._arrays[name]
+        self.require(array.dtype == dtype, name, f"an array of {dtype}", str(array.dtype))
+        fits = array.ndim == len(shape) and all(
+            wanted in (None, n) for wanted, n in zip(shape, array.shape, strict=True)
+        )
+        lengths = ["any" if n is None else str(n) for n in shape]
+        self.require(fits, name, f"an array of shape ({', '.join(lengths)})", array.shape)
+        return array

@@ -1,0 +1,342 @@
+"""The arrays that kernels work on: how they grow and shrink, and what is done to whole columns."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+import os
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.kernels import layout as L
+from icvi.transactions import own_arrays
+
+Integers = NDArray[np.int64]
+Mark = tuple[Any, ...]
+Snapshot = tuple[Any, ...]
+
+#: Best and bound of every family of row extremes before any entry is seen.
+_WORST = ((L.NEAREST, np.inf), (L.FARTHEST, -np.inf), (L.NEIGHBOUR, np.inf), (L.OVERLAP, -np.inf))
+
+#: Column of everything: the cluster that holds all samples.
+ALL = 0
+
+_LOG_ROOM = 16  # columns that a log has room for at first
+_MOST_LOGGED = 3  # columns that one change of a single sample may log
+
+
+class SnapshotNeeded(Exception):  # noqa: N818 - it never leaves the package
+    """What is to be done cannot be undone by a log of columns; undo, take a snapshot, repeat."""
+
+
+@functools.cache
+def kernel(name: str, module: str | None = None) -> Any:
+    """A compiled kernel, loaded when a stream first needs it."""
+    return getattr(importlib.import_module(f"icvi.kernels.moments.{module or name}"), name)
+
+
+class Plan:
+    """The compiled steps that a loop runs at every reading, with their arrays."""
+
+    def __init__(self, steps: NDArray[np.int64], parameters: NDArray[np.float64]) -> None:
+        self.steps, self.parameters = steps, parameters
+        self.G = np.zeros((1, 1, 1))
+
+
+NO_PLAN = Plan(np.empty((0, 3), dtype=np.int64), np.empty((0, 1)))
+
+
+def zeros(shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+    """Zeros for a purpose, which the error names when there is no memory for them."""
+    size = math.prod(shape) * 8
+    message = (
+        f"not enough memory for {what}: {size / 2**30:,.1f} GiB in one array; track fewer "
+        "clusters or features, or leave these indices out"
+    )
+    if size > _physical_memory():
+        # The system may promise what it does not have, and end the process when it is used.
+        raise MemoryError(message)
+    try:
+        return np.zeros(shape)
+    except (MemoryError, ValueError):
+        raise MemoryError(message) from None
+
+
+@functools.cache
+def _physical_memory() -> float:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, OSError, ValueError):  # not on this system
+        return math.inf
+
+
+class Arenas:
+    """Columns of moments, one per cluster and one for everything; `kernels.layout` says where."""
+
+    def __init__(self, scatter: bool) -> None:
+        self._scatter = bool(scatter)
+        self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
+        self.columns = 0
+        self.factor = 1.0  # what weights that are kept are worth
+        self._shown = True  # whether A shows them so
+        self.form = 0  # counts up when columns are made or dropped: caches made before are void
+        self.A = np.zeros((L.V, 0))
+        self.Q = np.zeros((0, L.Q_S, 0))
+        self.C = np.zeros((L.CACHE_ROWS, 0))
+        self.meta = np.zeros(L.META, dtype=np.int64)
+        self.meta[L.SCATTER] = self._scatter
+        self.meta[L.LOGGED] = L.NOT_LOGGED
+        self._log = np.zeros((0, 1))
+        #: Called before arrays grow, with the numbers of columns and features to come: what
+        #: must grow with them is allocated first, so that nothing has changed when that fails.
+        self.before_growing: Callable[[int, int], None] | None = None
+        self.purpose = "scatter=True"  # what scatter matrices are kept for, in words
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features; None before the first sample."""
+        return int(self.meta[L.D]) or None
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters k."""
+        return int(self.meta[L.K])
+
+    # -- size ------------------------------------------------------------------------------
+
+    def reserve(self, k: int, d: int) -> None:
+        """Make room for k clusters in d features; what is there stays."""
+        if k + 1 <= self.columns:
+            return
+        m = self.meta
+        if m[L.LOGGED] > 0:
+            raise SnapshotNeeded
+        columns = L.columns_for(k)
+        what = f"room for {columns - 1:,} clusters in {d:,} features"
+        if self._scatter:
+            what += f": covariances, which {self.purpose} need{'' if ',' in self.purpose else 's'}"
+        A = zeros((L.state_rows(d, self._scatter), columns), what)
+        C = zeros((L.CACHE_ROWS, columns), what)
+        for row, worst in _WORST:
+            C[row : row + 2] = worst
+        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), L.width_for(d)), what)
+        if self.before_growing is not None:
+            self.before_growing(columns, d)
+        held = self.columns
+        if held:
+            A[:, :held] = self.A
+            C[:, :held] = self.C
+            Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
+        self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
+        m[L.D], m[L.ROWS], m[L.COLUMNS] = d, len(A), columns
+        m[L.Q_ROWS], m[L.Q_WIDTH] = Q.shape[1:]
+        self.form += 1
+        self._write_addresses()
+        self._make_log()
+        if m[L.LOGGED] == 0:
+            # The arrays before are as they were, and stay so: that is all there is to undo.
+            m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE] = m[L.K], m[L.LAST], m[L.STALE]
+            m[L.LOGGED] = L.GROWN
+
+    def drop(self, column: int) -> None:
+        """Take out a column; those behind it move up."""
+        self.need_snapshot()
+        k = self.n_clusters
+        self.A[:, column:k] = self.A[:, column + 1 : k + 1]
+        self.Q[column:k] = self.Q[column + 1 : k + 1]
+        self.C[L.OWNER, column:k] = self.C[L.OWNER, column + 1 : k + 1]
+        last = k if k > 1 else slice(ALL, 2)
+        self.A[:, last], self.Q[last], self.C[L.OWNER, last] = 0.0, 0.0, 0.0
+        self.meta[L.K] = k - 1
+        if self.meta[L.LAST] > column or self.meta[L.LAST] == k:
+            self.meta[L.LAST] -= 1
+        self.forget_caches()
+
+    def _write_addresses(self) -> None:
+        places = (L.AT_A, self.A), (L.AT_Q, self.Q), (L.AT_C, self.C), (L.AT_LOG, self._log)
+        for place, array in places:
+            self.meta[place] = array.ctypes.data
+        self.meta[L.LOG_ROOM] = len(self._log)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who holds a copy says what grows with it.
+        left_out = ("before_growing", "_log")
+        return {key: value for key, value in vars(self).items() if key not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # A copy has arrays of its own.
+        self.__dict__.update(own_arrays(state))
+        self.before_growing, self._log = None, np.zeros((0, 1))
+        self.meta[L.LOGGED] = L.NOT_LOGGED
+        self._make_log()
+
+    # -- whole columns ---------------------------------------------------------------------
+
+    def join(self, column: int, other: Arenas, source: int, sign: float = 1.0) -> None:
+        """A column of some state enters one of this, or leaves it."""
+        self.need_snapshot()
+        kernel("join")(self.meta, self.A, self.Q, other.A, other.Q, column, source, sign)
+
+    def take_out(self, column: int) -> None:
+        """A cluster leaves the column of everything; its own is left to `drop`."""
+        if self.n_clusters > 1:
+            self.join(ALL, self, column, -1.0)
+
+    def put(self, column: int, other: Self, source: int) -> None:
+        """A column of another state takes the place of one of this."""
+        self.A[:, column] = other.A[:, source]
+        self.Q[column] = other.Q[source]
+
+    # -- undoing ---------------------------------------------------------------------------
+
+    def _installed(self) -> Mark:
+        """The arrays, and what belongs to them."""
+        return None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown
+
+    def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
+        """What `restore` needs to undo all changes from now on.
+
+        Parameters
+        ----------
+        touched : ndarray of int, optional
+            The columns that change, where no others do and none moves.
+        grows : bool, default False
+            Whether the first thing to happen is that new arrays take the place of these.
+        """
+        m = self.meta
+        m[L.LOGGED] = L.NOT_LOGGED
+        used = int(m[L.K]) + 1 if self.columns else 0
+        which: Any = slice(0 if grows else used)
+        if touched is not None and not grows and 4 * len(touched) < used:
+            # Readings count what is in the queue, too.
+            queued = self.C[L.QUEUE, : m[L.STALE]].astype(np.int64)
+            few = np.unique(np.concatenate([touched[touched < used], queued, [ALL]]))
+            which = few if 2 * len(few) < used else which
+        kept = (self.A[:, which], self.Q[which], self.Q[-1:], self.C[L.OWNER, which])
+        facts = used, int(m[L.K]), int(m[L.LAST]), int(m[L.STALE])
+        return self._installed(), which, tuple(array.copy() for array in kept), facts
+
+    def restore(self, saved: Mark | Snapshot) -> None:
+        """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
+        installed = saved if saved[0] is None else saved[0]
+        _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown = installed
+        m = self.meta
+        m[L.D], m[L.ROWS] = self._shape[0] if self._shape else 0, len(self.A)
+        m[L.COLUMNS], m[L.Q_ROWS], m[L.Q_WIDTH] = self.columns, *self.Q.shape[1:]
+        m[L.REFILL] = 0
+        self._write_addresses()
+        if saved[0] is None:
+            self._undo_logged()
+        else:
+            self._put_back(saved)
+        self.form += 1
+
+    def _undo_logged(self) -> None:
+        """Have the columns of the log be what they were; readings have not seen them since."""
+        m, logged = self.meta, int(self.meta[L.LOGGED])
+        if logged in (0, L.NOT_LOGGED):
+            return
+        rows = len(self.A)
+        if logged != L.GROWN:
+            for entry in reversed(self._log[:logged]):
+                column = int(entry[0])
+                self.A[:, column] = entry[1 : rows + 1]
+                self.Q[column] = entry[rows + 1 :].reshape(self.Q.shape[1:])
+            new = self.C[L.QUEUE, m[L.UNDO_STALE] : m[L.STALE]].astype(np.int64)
+            self.C[L.QUEUED, new] = 0.0
+        m[L.K], m[L.LAST], m[L.STALE] = m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE]
+
+    def _put_back(self, saved: Any) -> None:
+        """Have all columns be what they were; caches are made again."""
+        _, which, (A, Q, counted, owner), (used, k, last, stale) = saved
+        m = self.meta
+        m[L.K], m[L.LAST], m[L.STALE], m[L.LOGGED] = k, last, stale, L.NOT_LOGGED
+        if self.columns:
+            self.A[:, used:], self.Q[used:-1], self.C[L.OWNER, used:] = 0.0, 0.0, 0.0
+            self.A[:, which], self.Q[which], self.Q[-1:] = A, Q, counted
+            self.C[L.OWNER, which] = owner
+            self._void_extremes()
+            self.touch_all()
+
+    def need_snapshot(self) -> None:
+        """Say that what comes now cannot be undone by the log."""
+        if self.meta[L.LOGGED] != L.NOT_LOGGED:
+            raise SnapshotNeeded
+
+    def _make_log(self) -> None:
+        """Have a log for columns as they are now."""
+        width = L.log_width(self.meta)
+        if self._log.shape[1] != width or not len(self._log):
+            self._log = np.zeros((_LOG_ROOM, width))
+        self._write_addresses()
+
+    def log_room(self) -> None:
+        """Have room in the log for one more change of a single sample."""
+        if self.meta[L.LOGGED] + _MOST_LOGGED > len(self._log):
+            self._log = np.concatenate([self._log, np.zeros_like(self._log)])
+            self._write_addresses()
+
+    # -- fading ----------------------------------------------------------------------------
+
+    def fade(self, factor: float) -> None:
+        """Have all weights that are kept be worth them times a factor."""
+        self.factor, self._shown = factor, False
+
+    def show(self) -> None:
+        """Have readings see what weights are worth now."""
+        if not self._shown:
+            kernel("show_all", "scale")(self.meta, self.factor)
+            self._shown = True
+            if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
+                # Covariances divide by n - 1, which does not scale; and where noise has touched
+                # no cluster, all of them have faded since the last reading.
+                self.touch_all()
+
+    def faded(self, least: float, factor: float) -> list[int]:
+        """Columns that are worth less than the least weight, the last one first."""
+        held = self.A[L.HELD, 1 : self.n_clusters + 1]
+        return [int(i) + 1 for i in np.flatnonzero(factor < least / held)[::-1]]
+
+    # -- readings --------------------------------------------------------------------------
+
+    def adopt(self, plan: Plan, out: NDArray[np.float64]) -> None:
+        """Have `read` run this plan; it and its arrays must stay alive."""
+        m = self.meta
+        m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
+        m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
+        for place, array in (
+            (L.AT_G, plan.G),
+            (L.AT_PLAN, plan.steps),
+            (L.AT_PARAMETERS, plan.parameters),
+            (L.AT_OUT, out),
+        ):
+            m[place] = array.ctypes.data
+        self.touch_all()
+
+    def read(self) -> None:
+        """Take the readings of the plan that was adopted."""
+        kernel("read")(self.meta)
+
+    def touch_all(self) -> None:
+        """Have every cluster's caches refreshed at the next reading."""
+        k = self.n_clusters
+        self.C[L.QUEUE, :k] = np.arange(1, k + 1)
+        self.C[L.QUEUED] = 0.0
+        self.C[L.QUEUED, 1 : k + 1] = 1.0
+        self.meta[L.STALE] = k
+
+    def forget_caches(self) -> None:
+        """Have all caches made again: columns no longer mean what they meant."""
+        self._void_extremes()
+        self.Q[-1:], self.Q[:, L.Q_COUNTED : L.Q_COUNTED + 2] = 0.0, 0.0
+        self.form += 1
+        self.touch_all()
+
+    def _void_extremes(self) -> None:
+        for row, worst in _WORST:
+            self.C[row : row + 2] = worst
+            self.C[row + 2] = 0.0

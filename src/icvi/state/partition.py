@@ -1,0 +1,280 @@
+"""The state of a labelled stream: weights, centroids and scatter of every cluster."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Hashable
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.inputs import as_flag
+from icvi.state.arrays import SnapshotNeeded
+from icvi.state.changes import Chunk
+from icvi.state.clusters import Clusters
+from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
+
+
+class Partition(Transactional):
+    """A labelled stream reduced to moments; every index is a reading of these.
+
+    Memory is O(k d), with scatter matrices O(k d^2), whatever the number of samples.
+
+    Parameters
+    ----------
+    scatter : bool, default False
+        Keep the scatter matrix of every cluster, which covariances need.
+    noise_label : hashable, optional
+        Samples with this label belong to no cluster and are only counted.
+
+    Notes
+    -----
+    All sums are kept in two doubles, about 31 digits. What is taken out again therefore leaves
+    nothing behind: after an outlier that was 10^8 times as far away as the others the state is
+    still right to rounding.
+
+    A call that is refused or interrupted changes nothing. One call at a time: another thread gets
+    a RuntimeError.
+
+    Examples
+    --------
+    >>> from icvi import Partition
+    >>> p = Partition()
+    >>> p.add([0.0, 0.0], "left")
+    >>> p.add([0.0, 2.0], "left")
+    >>> p.add([9.0, 1.0], "right")
+    >>> p.labels, p.counts.tolist()
+    (['left', 'right'], [2.0, 1.0])
+    >>> p.centers.tolist(), p.compactness.tolist()
+    ([[0.0, 1.0], [9.0, 1.0]], [2.0, 0.0])
+
+    Samples leave, change their cluster, and clusters become one:
+
+    >>> p.relabel([0.0, 2.0], "left", "right")
+    >>> p.remove([0.0, 0.0], "left")
+    >>> p.labels, p.centers.tolist()
+    (['right'], [[4.5, 1.5]])
+    """
+
+    def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
+        self._clusters = Clusters(scatter=as_flag(scatter, "scatter"), noise_label=noise_label)
+
+    # -- what it holds ---------------------------------------------------------------------
+
+    @property
+    def n_clusters(self) -> int:
+        """Number of clusters k."""
+        return self._clusters.n_clusters
+
+    @property
+    def n_features(self) -> int | None:
+        """Number of features; None before the first sample."""
+        return self._clusters.n_features
+
+    @property
+    @exclusive
+    def n_samples(self) -> float:
+        """Total weight N, the number of samples when every weight is 1; without noise."""
+        return self._clusters.n_samples
+
+    @property
+    @exclusive
+    def noise_share(self) -> float:
+        """Share of the total weight that carried the noise label."""
+        return self._clusters.noise_share
+
+    @property
+    @exclusive
+    def labels(self) -> list[Hashable]:
+        """Cluster labels in order of first appearance."""
+        return self._clusters.labels
+
+    @property
+    @exclusive
+    def counts(self) -> NDArray[np.float64]:
+        """(k,) weight of every cluster."""
+        return self._clusters.counts
+
+    @property
+    @exclusive
+    def compactness(self) -> NDArray[np.float64]:
+        """(k,) sum of squared distances of a cluster's samples to its centroid."""
+        return self._clusters.compactness
+
+    @property
+    @exclusive
+    def centers(self) -> NDArray[np.float64]:
+        """(k, d) centroids."""
+        return self._clusters.centers
+
+    @property
+    @exclusive
+    def covariances(self) -> NDArray[np.float64]:
+        """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
+        return self._clusters.covariances
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}(n_samples={self.n_samples:g}, "
+            f"n_clusters={self.n_clusters}, n_features={self.n_features})"
+        )
+
+    # -- one sample ------------------------------------------------------------------------
+
+    def add(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+        """Add one sample to the cluster with this label.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            Finite numbers; copied, never kept.
+        label : hashable
+            A label not seen before creates a cluster.
+        weight : float, default 1.0
+            Weight 2 is the same as adding the sample twice; 0 adds nothing.
+        """
+        # Like `changes`, without its call in between; see `Tracker.update`.
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            clusters = self._clusters
+            clusters.unmark()
+            if not clusters.add_known(x, label, weight):
+                self._undo = clusters.mark()
+                clusters.add(x, label, weight)
+        except BaseException:
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
+            raise
+        self._undo = None
+        self._busy = False
+
+    @changes
+    def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
+        """Take back one sample that was added with this label.
+
+        A cluster without samples disappears. Refused, with the state as it was, when no cluster
+        has the label, when the cluster has less weight, or when the sample cannot have been in
+        it: the cluster is a single point elsewhere, or the spread of what remains would be
+        negative. That the very sample was there before cannot be known from the state.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The sample.
+        label : hashable
+            The cluster that it is in.
+        weight : float, default 1.0
+            The weight to take out, up to what was added.
+        """
+        self._move(x, label, None, weight)
+
+    @changes
+    def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
+        """Have one sample go from a cluster to another, which may be new.
+
+        Parameters
+        ----------
+        x : array-like of shape (d,)
+            The sample.
+        old, new : hashable
+            The cluster that it is in, and the one that it belongs to.
+        weight : float, default 1.0
+            The weight to move, up to what was added.
+        """
+        self._move(x, old, (new,), weight)
+
+    def _move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
+        self._undo = self._clusters.mark()
+        try:
+            self._clusters.move(x, old, new, weight)
+        except SnapshotNeeded:  # a cluster vanishes
+            self._roll_back()
+            self._undo = self._clusters.snapshot()
+            self._clusters.move(x, old, new, weight)
+
+    # -- many samples ----------------------------------------------------------------------
+
+    @changes
+    def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
+        """Add samples in order, one label each."""
+        self._make(Chunk(self._clusters, X, weights, new=labels))
+
+    @changes
+    def remove_many(self, X: Any, labels: Any, weights: Any = None) -> None:
+        """Take back samples, one label each: all of them or, when one is refused, none."""
+        self._make(Chunk(self._clusters, X, weights, old=labels))
+
+    @changes
+    def relabel_many(self, X: Any, old: Any, new: Any, weights: Any = None) -> None:
+        """Have samples go from clusters to others: all of them or, when one is refused, none."""
+        self._make(Chunk(self._clusters, X, weights, old=old, new=new))
+
+    def _make(self, chunk: Chunk) -> None:
+        self._undo = chunk.snapshot()
+        with chunk:
+            chunk.run()
+
+    # -- whole clusters and states ---------------------------------------------------------
+
+    @changes
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Make two clusters one, which keeps the label ``into``."""
+        self._undo = self._clusters.snapshot()
+        self._clusters.merge_clusters(into, source)
+
+    @changes
+    def decay(self, factor: float) -> None:
+        """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        self._undo = self._clusters.snapshot()
+        self._clusters.decay(factor)
+
+    @changes
+    def combine(self, other: Partition) -> None:
+        """Take in what another partition has seen: other samples of the same stream.
+
+        Labels match by value. The result is that of one partition that saw all samples.
+
+        Parameters
+        ----------
+        other : Partition
+            With the same features, scatter and noise label; it stays as it is.
+        """
+        if not isinstance(other, Partition):
+            raise TypeError(f"expected a Partition, got {type(other).__name__}")
+        if other is self:
+            raise ValueError("cannot combine a partition with itself; combine a copy")
+        self._undo = self._clusters.snapshot()
+        borrowed(other, lambda: self._clusters.combine(other._clusters))
+
+    def copy(self) -> Self:
+        """A partition of its own with the same content."""
+        return copy.deepcopy(self)
+
+    @exclusive
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
+        from icvi.saving.partition import pack_partition, write
+
+        write(path, "Partition", pack_partition(self._clusters))
+
+    def __add__(self, other: Partition) -> Self:
+        if not isinstance(other, Partition):
+            return NotImplemented
+        both = self.copy()
+        both.combine(other.copy() if other is self else other)
+        return both
+
+    def __radd__(self, other: Any) -> Self:
+        # sum() starts with 0.
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def _restore(self, saved: Any) -> None:
+        self._clusters.restore(saved)

@@ -1,0 +1,1 @@
+"""Samples from files, pipes and standard input."""

@@ -1,0 +1,166 @@
+"""A file that is still being written to, and may be rotated meanwhile."""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any
+
+from icvi.streams.data_loss import DataLoss
+from icvi.streams.files import rotation
+from icvi.streams.files.file_bytes import FileBytes
+from icvi.streams.files.fingerprint import HEAD, TAIL, edited, head_position, tail_position
+
+#: Seconds between two looks at a file that has nothing new.
+POLL = 0.2
+
+
+class FollowedBytes:
+    """Waits at the end of a file for more, until the source is closed or the file is rotated.
+
+    Renamed, the file is read to its end; that is reached when the next one has something in it.
+    Truncated after it was copied, the rest is read from the copy. The bytes of the next file are
+    those of another object: `next` says which file that is.
+
+    Parameters
+    ----------
+    path : str
+        The file that is followed.
+    stopped : threading.Event
+        Ends the wait.
+    loss : DataLoss
+        Where it is reported that what was not read is gone.
+    file : str, optional
+        What to read: `path` itself by default, or a file that it was rotated to.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether nothing is added to it any more, and all of it was read.
+    """
+
+    seekable = True
+
+    def __init__(
+        self, path: str, stopped: threading.Event, loss: DataLoss, file: str | None = None
+    ) -> None:
+        self._path, self._stopped, self._loss = path, stopped, loss
+        self._file = FileBytes(file or path)
+        self.name = self._file.name
+        self.complete = False  # what has no line end yet is still being written
+        self.ended = False
+        self.next = path
+        self._offset, self._head, self._recent = 0, b"", b""
+
+    def ready(self) -> bool:
+        """Whether there is more now."""
+        return self._file.left() > 0
+
+    def read(self, most: int) -> bytes:
+        """What was added, as soon as there is some; none when it was rotated or is closed."""
+        while not self._stopped.is_set() and not self.ended:
+            # Looked at before reading: when another file is written to, this one is complete.
+            final = self._is_rotated()
+            data = self._file.read(most)
+            # Looked at after reading: what was read of a truncated file is something else.
+            if not self._is_intact():
+                self._recover()
+            elif data:
+                self._remember(data)
+                return data
+            elif final:
+                self.ended = self.complete = True
+            else:
+                self._stopped.wait(POLL)
+        return b""
+
+    def seek(self, offset: int) -> None:
+        """Continue at an offset."""
+        self._file.seek(0)
+        self._head, self._recent = self._file.exactly(min(offset, HEAD)), b""
+        self._file.seek(offset)
+        self._offset = offset
+
+    def identity(self, offset: int) -> dict[str, Any]:
+        """Size, inode and head."""
+        return {**self._file.identity(0), **head_position(self._head[:offset])}
+
+    def begins(self) -> dict[str, Any]:
+        """Size, inode and head of a file of which nothing was read."""
+        return {**self._file.identity(HEAD), **tail_position(b"")}
+
+    def done(self) -> int | None:
+        """Bytes read."""
+        return self._offset
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _remember(self, data: bytes) -> None:
+        self._offset += len(data)
+        self._head += data[: HEAD - len(self._head)]
+        self._recent = (self._recent + data[-TAIL:])[-TAIL:]
+
+    def _mark(self) -> dict[str, Any]:
+        """What was read, as a position says it."""
+        head, tail = head_position(self._head), tail_position(self._recent)
+        return {"offset": self._offset, **head, **tail}
+
+    def _is_rotated(self) -> bool:
+        """Whether what is added now goes to another file."""
+        now = rotation.inode_of(self._path)
+        if now == self._file.inode:
+            return False
+        if now is not None and self._file.links == 0 and self._replaced():
+            return False
+        after = rotation.later(self._path, self._file.inode, self._mark())
+        self.next = after[0] if after else self._path
+        return bool(after) or (now is not None and os.path.getsize(self._path) > 0)
+
+    def _replaced(self) -> bool:
+        """Whether a file with the same content took its place, as after ``mv new file``."""
+        if rotation.holds(self._path, self._mark()):
+            self._continue_in(self._path)
+            return True
+        if self._head and rotation.holds(self._path, self._mark_of_head()):
+            raise _edited(self._path, self._offset)
+        return False
+
+    def _is_intact(self) -> bool:
+        """Whether what was read is still there."""
+        file, start = self._file, self._offset - len(self._recent)
+        return file.zipped or (
+            file.peek(start, len(self._recent)) == self._recent
+            and file.peek(0, len(self._head)) == self._head
+        )
+
+    def _recover(self) -> None:
+        """Find what was not read yet in a copy of the file, as ``copytruncate`` makes one."""
+        for copy in rotation.rotated(self._path):
+            if rotation.holds(copy, self._mark()):
+                self._continue_in(copy)
+                return
+        size = self._file.size
+        if size >= self._offset and self._file.peek(0, len(self._head)) == self._head:
+            raise _edited(self._path, self._offset)
+        how = "truncated" if size < self._offset else "rewritten"
+        self._loss.report(
+            f"{self._path} was {how} while it was followed: {self._offset} bytes were read, and no "
+            f"rotated copy of it ({os.path.basename(self._path)}.1 or the like) has the rest"
+        )
+        self.ended, self.next = True, self._path
+
+    def _continue_in(self, path: str) -> None:
+        self._file.close()
+        self._file = FileBytes(path)
+        self._file.seek(self._offset)
+        self.name = path
+
+    def _mark_of_head(self) -> dict[str, Any]:
+        length = len(self._head)
+        return {"offset": length, **head_position(self._head), **tail_position(self._head[-TAIL:])}
+
+
+def _edited(path: str, offset: int) -> ValueError:
+    return ValueError(f"{path}: while it was followed, {edited(offset)}; start from the beginning")

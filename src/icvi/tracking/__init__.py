@@ -1,0 +1,1 @@
+"""What a user holds in hand: trackers, their traces, windows and diagnostics."""

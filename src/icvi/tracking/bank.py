@@ -1,0 +1,337 @@
+"""TrackerBank: one tracker per key, for many streams at once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.connectivity.events import as_winners
+from icvi.indices import Index
+from icvi.inputs import as_every, as_label_array, as_samples, as_weights
+from icvi.labels import Labels, plain
+from icvi.state.moments import sorted_by_cluster
+from icvi.tracking.clock import as_times
+from icvi.tracking.table import Table, label_column
+from icvi.tracking.trace import Trace
+from icvi.tracking.tracker import Tracker
+from icvi.transactions import Transactional, changes, exclusive, in_use
+from icvi.wording import short
+
+_LARGE = 100  # samples of a key from which its compiled loop takes longer than what is around it
+_WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
+_TURNS = 4  # pieces of work per thread: enough to share it out, few enough to cost nothing
+
+
+class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
+    """Trackers of many streams, made when their key first appears and fed on several threads.
+
+    A mapping from key to `Tracker`, in order of first appearance.
+
+    Parameters
+    ----------
+    indices : str or list, default "paper"
+        As in `Tracker`.
+    workers : int, optional
+        Threads that `update_many` may use; by default one per processor that this process may
+        run on. The compiled loops run in parallel, and no number depends on it.
+    **options
+        Passed on to every `Tracker`: ``noise_label``, ``undefined``, ``bounds``, ...
+
+    Notes
+    -----
+    Like a tracker, a bank is for one thread at a time, and a call that is refused or interrupted
+    leaves all of its streams as they were.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> bank = icvi.TrackerBank(["CH", "XB"])
+    >>> keys = ["pump", "fan", "pump", "fan", "pump", "pump", "fan"]
+    >>> X = [[0.0], [5.0], [1.0], [6.0], [8.0], [9.0], [1.0]]
+    >>> traces = bank.update_many(keys, X, labels=[0, 0, 0, 0, 1, 1, 1])
+    >>> traces["pump"]["CH"].tolist()
+    [nan, nan, 75.0, 128.0]
+    >>> bank.update("fan", [2.0], 1)
+    >>> bank["fan"]["CH"], len(bank)
+    (32.0, 2)
+    >>> bank.readings()
+    key   n_samples  n_clusters   CH        XB
+    pump          4           2  128  0.003906
+    fan           4           2   32   0.01562
+    """
+
+    def __init__(
+        self,
+        indices: str | Index | Iterable[str | Index] = "paper",
+        *,
+        workers: int | None = None,
+        **options: Any,
+    ) -> None:
+        self._workers = _as_workers(workers)
+        self._options = options
+        # Says what is wrong with the arguments now, not with the first sample.
+        self.indices = Tracker(indices, **options).indices
+        self._trackers: dict[Hashable, Tracker] = {}
+
+    # -- feeding it ------------------------------------------------------------------------
+
+    def update(
+        self,
+        key: Hashable,
+        x: Any,
+        label: Hashable,
+        weight: float = 1.0,
+        *,
+        winners: Any = None,
+        time: Any = None,
+    ) -> None:
+        """Add one sample to the stream of a key, which begins with it if it is new.
+
+        Parameters
+        ----------
+        key : hashable
+            The stream.
+        x, label, weight, winners, time
+            As in `Tracker.update`.
+        """
+        # Like `changes`, but nothing is left to do when the tracker has taken the sample: a new
+        # one is put down before, and is forgotten when that fails.
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            if key not in self:
+                key = _key_codes([key], 1)[1][0]
+                self._undo = self._trackers.copy(), []
+                self._trackers[key] = self._new()
+            self[key].update(x, label, weight, winners=winners, time=time)
+        except BaseException:
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
+            raise
+        self._undo = None
+        self._busy = False
+
+    @changes
+    def update_many(
+        self,
+        keys: Any,
+        X: Any,
+        labels: Any,
+        weights: Any = None,
+        *,
+        winners: Any = None,
+        time: Any = None,
+        every: int = 1,
+    ) -> dict[Hashable, Trace]:
+        """Add samples of many streams, those of each key in order, and read all indices.
+
+        What is refused for one key changes nothing for any: everything is checked first.
+
+        Parameters
+        ----------
+        keys : sequence of length n
+            The stream of each sample, any hashable.
+        X : array-like of shape (n, d)
+            Samples.
+        labels : sequence of length n
+            The label of each sample; streams share none of their clusters.
+        weights : array-like of length n, optional
+            1 for every sample by default.
+        winners : array-like of shape (n, 2), optional
+            For Conn, as in `Tracker.update_many`.
+        time : sequence of length n, optional
+            When each sample came, as in `Tracker.update_many`.
+        every : int, default 1
+            Read after every m-th sample of a key only, counted over its whole stream.
+
+        Returns
+        -------
+        dict from key to Trace
+            The readings of every key in this chunk, in order of first appearance.
+        """
+        X, every = as_samples(X), as_every(every)
+        codes, distinct = _key_codes(keys, len(X))
+        labels, weights = as_label_array(labels, len(X)), as_weights(weights, len(X))
+        order, bounds = sorted_by_cluster(codes, len(distinct))
+        X, labels, weights = X[order], labels[order], weights[order]
+        if winners is not None:
+            winners = _as_rows(winners, len(X))[order]
+        if time is not None:
+            time = as_times(time, len(X))[order]
+        jobs: list[_Job] = []
+        kept: list[tuple[Tracker, Any]] = []
+        for key, start, stop in zip(distinct, bounds, bounds[1:]):
+            part = slice(start, stop)
+            tracker = self._trackers[key] if key in self._trackers else self._new()
+            options = {
+                "winners": None if winners is None else winners[part],
+                "time": None if time is None else time[part],
+                "every": every,
+            }
+            jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], options, kept))
+        for job in jobs:
+            job.check()
+        self._undo = self._trackers.copy(), kept
+        self._trackers |= {job.key: job.tracker for job in jobs}
+        traces = self._run(jobs)
+        return {key: traces[key] for key in distinct}
+
+    def _run(self, jobs: list[_Job]) -> dict[Hashable, Trace]:
+        # Around the compiled loops runs Python, one thread at a time: it gains nothing from
+        # threads, and they slow it down by taking turns.
+        large = [job for job in jobs if len(job.X) >= _LARGE]
+        n, workers = sum(len(job.X) for job in large), min(self._workers, len(large))
+        if workers < 2 or n < _WORTH_THREADS:
+            return {job.key: job.run() for job in jobs}
+        with ThreadPoolExecutor(workers, thread_name_prefix="icvi") as pool:
+            pieces = pool.map(_run_in_turn, _pieces(large, n / (workers * _TURNS)))
+            traces = dict(chain.from_iterable(pieces))
+        return traces | {job.key: job.run() for job in jobs if len(job.X) < _LARGE}
+
+    @changes
+    def drop(self, key: Hashable) -> Tracker:
+        """Forget the stream of a key; its tracker is returned."""
+        tracker = self[key]
+        self._undo = self._trackers.copy(), []
+        del self._trackers[plain(key)]
+        return tracker
+
+    def _restore(self, saved: Any) -> None:
+        trackers, kept = saved
+        for tracker, undo in kept:
+            tracker._return_to(undo)
+        self._trackers.clear()
+        self._trackers.update(trackers)
+
+    # -- reading it ------------------------------------------------------------------------
+
+    def __getitem__(self, key: Hashable) -> Tracker:
+        """The tracker of a key."""
+        try:
+            return self._trackers[plain(key)]
+        except KeyError:
+            raise KeyError(
+                f"no stream has the key {short(key)}; there are {self._some_keys()}, and update or "
+                "update_many begin a new one"
+            ) from None
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            return plain(key) in self._trackers
+        except (TypeError, ValueError):  # what cannot be a key is not one
+            return False
+
+    def __iter__(self) -> Iterator[Hashable]:
+        return iter(self._trackers)
+
+    def __len__(self) -> int:
+        return len(self._trackers)
+
+    @exclusive
+    def readings(self) -> Table:
+        """The readings of all streams now: key, n_samples, n_clusters and one column per index."""
+        values = [tracker.values for tracker in self._trackers.values()]
+        return Table(
+            {
+                "key": label_column(list(self._trackers)),
+                "n_samples": np.array([t.n_samples for t in self._trackers.values()], dtype=float),
+                "n_clusters": np.array([t.n_clusters for t in self._trackers.values()], dtype=int),
+                **{i.name: np.array([v[i.name] for v in values], float) for i in self.indices},
+            }
+        )
+
+    def __repr__(self) -> str:
+        names = [index.name for index in self.indices]
+        return f"TrackerBank({names}, keys={len(self)})"
+
+    # -- inside ----------------------------------------------------------------------------
+
+    def _new(self) -> Tracker:
+        return Tracker(self.indices, **self._options)
+
+    def _some_keys(self) -> str:
+        shown = ", ".join(map(short, islice(self, 3)))
+        return (shown + (f" and {len(self) - 3} more" if len(self) > 3 else "")) or "none yet"
+
+
+class _Job(NamedTuple):
+    """The samples of one key in a chunk, in order."""
+
+    key: Hashable
+    tracker: Tracker
+    X: NDArray[np.float64]
+    labels: NDArray[Any]
+    weights: NDArray[np.float64]
+    options: dict[str, Any]
+    kept: list[tuple[Tracker, Any]]  # trackers that have begun to change, and how to undo it
+
+    def check(self) -> None:
+        try:
+            self.tracker.check_many(self.X, self.labels, self.weights, **self.options)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"key {short(self.key)}: {error}") from None
+
+    def run(self) -> Trace:
+        return self.tracker._update_many_keeping(
+            self.kept, self.X, self.labels, self.weights, **self.options
+        )
+
+
+def _pieces(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:
+    """Jobs in pieces of about this many samples, large jobs first, so that none is late."""
+    piece: list[_Job] = []
+    n = 0
+    for job in sorted(jobs, key=lambda job: -len(job.X)):
+        piece.append(job)
+        n += len(job.X)
+        if n >= size:
+            yield piece
+            piece, n = [], 0
+    if piece:
+        yield piece
+
+
+def _run_in_turn(piece: list[_Job]) -> list[tuple[Hashable, Trace]]:
+    return [(job.key, job.run()) for job in piece]
+
+
+def _key_codes(keys: Any, n: int) -> tuple[NDArray[np.int64], list[Hashable]]:
+    """The number of each sample's key, from 0, and the keys in order of first appearance."""
+    try:
+        columns, distinct = Labels().encode(as_label_array(keys, n))
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"keys, which are checked like labels: {error}") from None
+    return columns - 1, distinct
+
+
+def _as_rows(winners: Any, n: int) -> NDArray[Any]:
+    """Winners as an array with a row per sample; what is in it is checked per key."""
+    array = as_winners(winners)
+    if len(array) != n:
+        raise ValueError(
+            f"expected a winner and a runner-up per sample, got {len(array)} for {n} samples"
+        )
+    return array
+
+
+def _as_workers(workers: int | None) -> int:
+    if workers is None:
+        usable = getattr(os, "sched_getaffinity", None)
+        return len(usable(0)) if usable else os.cpu_count() or 1
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise ValueError(
+            f"expected workers to be a whole number from 1 on, or None for one per processor, "
+            f"got {short(workers)}"
+        )
+    return workers

@@ -1,0 +1,182 @@
+"""The kernels that hold an idea of their own, against numpy."""
+
+from __future__ import annotations
+
+import math
+import operator
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+numba = pytest.importorskip("numba")
+
+from icvi.kernels import layout as L  # noqa: E402
+from icvi.kernels.art.resonance import EXTRA_ROWS, code, coded_size, matched  # noqa: E402
+from icvi.kernels.caches.logarithms import add_logarithms  # noqa: E402
+from icvi.kernels.caches.trees import plant  # noqa: E402
+from icvi.kernels.compiler.lanes import LANES, subtract_products  # noqa: E402
+from icvi.kernels.compiler.minima import LANES as CATEGORY_LANES  # noqa: E402
+from icvi.kernels.compiler.minima import add_minima  # noqa: E402
+from icvi.kernels.moments.columns import enter, show  # noqa: E402
+
+
+@numba.njit
+def run_subtract(G, out, a, b, count, scale, end):
+    subtract_products(G, out, a, b, count, scale, end)
+
+
+# Kernels have no way in from Python of their own.
+@numba.njit
+def run_plant(G, tree, J, k, leaves, log):
+    if log:
+        plant(G, tree, J, k, leaves, add_logarithms)
+    else:
+        plant(G, tree, J, k, leaves, operator.add)
+
+
+@pytest.mark.parametrize("count", [0, 1, 5])
+def test_products_of_rows_are_subtracted_in_all_lanes_and_nowhere_else(count):
+    G = np.random.default_rng(0).random((20, 3 * LANES))
+    expected = G.copy()
+    end = 2 * LANES
+    products = (G[2 : 2 + count] * G[8 : 8 + count]).sum(axis=0)
+    expected[0, :end] = ((G[0] - products) * G[19])[:end]
+    run_subtract(G, 0, 2, 8, count, 19, end)
+    np.testing.assert_allclose(G, expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("k", [2, 7, 15])
+def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
+    """Pairs set in any order, some again: roots sum up to the sum over all pairs."""
+    rng = np.random.default_rng(k)
+    leaves, tree = 16, L.G_WORK
+    G = np.zeros((L.G_WORK + 2 * leaves, leaves))
+    if log:
+        G[tree:] = -np.inf
+    h = rng.random((k + 1, k + 1))
+    for J in [*range(1, k + 1), *rng.integers(1, k + 1, 20)]:
+        h[J] = rng.random(k + 1)
+        h[:, J] = h[J]
+        G[L.G_CIP, : k + 1] = h[J]
+        run_plant(G, tree, int(J), k, leaves, log)
+    pairs = [h[i, j] for i in range(1, k + 1) for j in range(i + 1, k + 1)]
+    roots = G[tree + 1, 1:k]
+    if log:
+        assert np.exp(roots).sum() == pytest.approx(np.exp(pairs).sum(), rel=1e-13)
+    else:
+        assert roots.sum() == pytest.approx(math.fsum(pairs), rel=1e-13)
+
+
+@numba.njit(fastmath=False, error_model="numpy")
+def run_enter(A, Q, X, order, w, scatter):
+    for r in order:
+        enter(A, Q, 1, X, r, w, X.shape[1], scatter)
+    show(A, Q, 1, X.shape[1], scatter, 1.0)
+
+
+def empty_column(d, scatter):
+    A = np.zeros((L.state_rows(d, scatter), 2))
+    return A, np.zeros((3, L.sum_rows(d, scatter), L.width_for(d)))
+
+
+def test_sums_and_centroids_are_exact_whatever_the_order():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((1000, 3)) + 1e9
+    results = []
+    for order in (np.arange(1000), rng.permutation(1000)):
+        A, Q = empty_column(3, False)
+        run_enter(A, Q, X, order, 1.0, False)
+        results.append(Q[1, : L.Q_MEAN + 2])
+    np.testing.assert_array_equal(results[0], results[1])
+    for t in range(3):
+        assert results[0][0, t] + results[0][1, t] == math.fsum(X[:, t])
+
+
+@pytest.mark.parametrize("d", [1, 3, 4, 9])
+@pytest.mark.parametrize("scatter", [False, True])
+def test_scatter_has_about_31_digits(d, scatter):
+    """Against rational numbers, for samples that enter and then leave again in part."""
+    rng = np.random.default_rng(d)
+    X = rng.standard_normal((40, d))
+    X[0] = 1e8
+    A, Q = empty_column(d, scatter)
+    run_enter(A, Q, X, np.arange(40), 1.0, scatter)
+    run_enter(A, Q, X, rng.permutation(25), -1.0, scatter)
+    left = [[Fraction(x) for x in row] for row in X[25:].tolist()]
+    mean = [sum(column) / 15 for column in zip(*left, strict=True)]
+    for i in range(d):
+        for j in range(i + 1) if scatter else [i]:
+            exact = sum((row[i] - mean[i]) * (row[j] - mean[j]) for row in left)
+            row = L.Q_S + 2 * i if scatter else L.Q_S
+            kept = Fraction(Q[1, row, j]) + Fraction(Q[1, row + 1, j])
+            assert abs(kept - exact) < 1e16 * 40 * 2.0**-100
+            assert A[L.V + 2 * d + i * (i + 1) // 2 + j, 1] == Q[1, row, j] if scatter else True
+
+
+@pytest.mark.parametrize("k", [1, 15, 16, 100, 1000])
+def test_arenas_have_room_and_no_stride_that_is_a_power_of_two(k):
+    columns = L.columns_for(k)
+    assert columns >= k + 1
+    assert columns % LANES == 0
+    assert columns % 32 == 16
+
+
+@numba.njit
+def run_add_minima(W, sample, first, end, block, out, rest, need):
+    return add_minima(W, sample, first, end, block, out, rest, need)
+
+
+@numba.njit
+def run_code(X, low, high):
+    sample = np.empty(coded_size(X.shape[1]))
+    code(X, 0, np.stack((low, high)), sample)
+    return sample
+
+
+@numba.njit
+def run_matched(W, sample, rows, need, block):
+    return matched(W, sample, rows, need, block)
+
+
+@pytest.mark.parametrize(("first", "end"), [(0, 8), (0, 1), (3, 8), (8, 8), (2, 20)])
+def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
+    rng = np.random.default_rng(end)
+    W, sample = rng.random((3, 22, CATEGORY_LANES)), rng.random(40)
+    out = 20
+    expected = sample.copy()
+    s = np.zeros(CATEGORY_LANES) if first == 0 else sample[out : out + CATEGORY_LANES].copy()
+    for t in range(first, end):
+        s = s + np.minimum(sample[t], W[1, t])
+    expected[out : out + CATEGORY_LANES] = s
+    for need, reached in [(s.max() + 0.5, True), (np.nextafter(s.max() + 0.5, 99), False)]:
+        copied = sample.copy()
+        lanes = run_add_minima(W, copied, first, end, 1, out, 0.5, need)
+        assert lanes == sum(2**lane for lane in range(CATEGORY_LANES) if s[lane] + 0.5 >= need)
+        assert (lanes > 0) == reached
+        np.testing.assert_array_equal(copied, expected)
+
+
+@pytest.mark.parametrize("d", [1, 4, 5, 8, 12, 20])
+def test_matches_that_stop_early_are_below_what_they_need(d):
+    rng = np.random.default_rng(d)
+    rows = 2 * d
+    W = rng.random((2, rows + EXTRA_ROWS, CATEGORY_LANES))
+    stopped = 0
+    for _ in range(50):
+        sample = run_code(rng.random((1, d)), np.zeros(d), np.ones(d))
+        np.testing.assert_array_equal(sample[d:rows], 1.0 - sample[:d])
+        full = np.zeros(CATEGORY_LANES)
+        for t in range(rows):
+            full = full + np.minimum(sample[t], W[1, t])
+        matches = slice(sample.size - CATEGORY_LANES, sample.size)
+        for need in (full.max(), np.nextafter(full.max(), 99), 0.9 * d, 0.5 * d, -1.0):
+            reached = run_matched(W, sample, rows, need, 1)
+            assert reached or full.max() < need
+            if reached:
+                np.testing.assert_array_equal(sample[matches], full)
+            else:
+                assert (sample[matches] <= full).all()
+                stopped += (sample[matches] < full).all()
+    assert stopped > 0 or rows <= 8

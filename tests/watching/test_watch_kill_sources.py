@@ -1,0 +1,45 @@
+"""A watch is killed while its source is restarted, rotated or spoiled: the trace is the same."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import processes
+from redis_server import program
+
+HERE = Path(__file__).parents[1]
+
+
+def killed(kind, folder, seed, kills=10):
+    command = [sys.executable, str(HERE / "killing_sources.py"), kind, str(folder), str(seed)]
+    done = processes.run([*command, str(kills)], capture_output=True, text=True, timeout=1200)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["whole"] == 0, done.stderr
+    assert found["code"] == 143, done.stderr
+    assert found["traces"][0] == found["traces"][1], found["done"]
+    return found["done"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_while_redis_restarts_and_loses_its_group_the_trace_is_the_same(tmp_path, seed):
+    program()
+    done = killed("redis", tmp_path, seed)
+    assert "kill" in done
+    assert "restart" in done
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_killed_while_a_followed_file_is_rotated_the_trace_is_the_same(tmp_path, seed):
+    done = killed("rotated", tmp_path, seed)
+    assert "kill" in done
+    assert {"create", "copytruncate"} <= {*done}
