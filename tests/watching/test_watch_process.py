@@ -551,7 +551,7 @@ def test_redis_groups_and_passwords(server, folder):
     result = watch(server.url, *BOTH, *LABELS, "--patience", "1")
     assert result.exit_code == 1
     assert f"/0/{KEY}: " in result.stderr
-    assert "authenticate" in result.stderr.lower()
+    assert "authenticat" in result.stderr.lower()  # the server's words or the client's
     result = watch(server.url.replace("//", "//:mistyped@"), *BOTH, *LABELS, "--patience", "1")
     assert result.exit_code == 1
     assert "mistyped" not in result.stderr
