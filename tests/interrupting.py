@@ -26,6 +26,7 @@ from icvi import transactions
 PLACES = (str(Path(icvi.__file__).parent),)
 #: Instructions after which CPython looks for signals. The first one of a function is no event.
 LOOKS = ("CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+NO_LOOKS = ("CALL_INTRINSIC",)  # nothing is called there
 PLAIN_CALLS = ("CALL", "CALL_KW", "PRECALL")
 
 
@@ -78,7 +79,7 @@ class Injector:
             return self._step
         name = operation(frame)
         before, self._last[frame] = self._last.get(frame), name
-        if before is None or before.startswith(LOOKS):
+        if before is None or (before.startswith(LOOKS) and not before.startswith(NO_LOOKS)):
             self._moment(frame)
         if name == "STORE_ATTR" and is_commit(frame):
             self._complete = True
