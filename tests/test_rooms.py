@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+import conftest
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "icvi"
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -125,3 +127,8 @@ def test_no_modules_import_each_other_in_a_circle():
         graph.prepare()
     except CycleError as error:
         pytest.fail(" imports ".join(error.args[1][::-1]))
+
+
+def test_the_files_of_tests_that_start_first_are_there():
+    names = {path.name for path in (ROOT / "tests").rglob("test_*.py")}
+    assert names >= conftest.LONG

@@ -59,7 +59,7 @@ def label_array(labels: Sequence[Any]) -> NDArray[Any]:
 
 
 def check_label(label: Any) -> None:
-    """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
+    """Refuse what cannot name a cluster: it has no hash, or does not equal itself."""
     if label.__class__ is int or label.__class__ is str:
         return
     try:
@@ -94,11 +94,11 @@ def plain(label: Any) -> Any:
 
 
 class Labels:
-    """Which label owns which column (1, 2, ...) of a partition."""
+    """The column (1, 2, ...) of a partition that belongs to each label, by first appearance."""
 
     def __init__(self, noise_label: Hashable = None) -> None:
         self.columns: dict[Hashable, int] = {}
-        self.serials: list[int] = []  # per column; rising, and never used again
+        self.serials: list[int] = []  # per column; increasing, never reused
         self._next = 1
         self.noise_label = noise_label
         if noise_label is not None:
@@ -121,7 +121,7 @@ class Labels:
         return self.columns.get(label, len(self.columns) + 1)
 
     def encode(self, labels: NDArray[Any]) -> tuple[NDArray[np.int64], list[Hashable]]:
-        """Columns of many labels, and the new ones among them; remembers nothing yet."""
+        """Columns of many labels, and the new labels among them; changes nothing."""
         distinct, codes = _distinct(labels)
         new: list[Hashable] = []
         columns = np.empty(len(distinct), dtype=np.int64)
@@ -147,18 +147,18 @@ class Labels:
         del self.serials[k:]
 
     def snapshot(self) -> tuple[dict[Hashable, int], list[int], int]:
-        """What `restore` needs to undo all changes from now on."""
+        """What `restore` needs to undo all later changes."""
         return self.columns.copy(), self.serials.copy(), self._next
 
     def restore(self, saved: tuple[dict[Hashable, int], list[int], int]) -> None:
-        """Undo all changes since `snapshot`; the dictionary stays the one that others look at."""
+        """Undo all changes since `snapshot`; in place, because others refer to the dictionary."""
         columns, serials, self._next = saved
         self.columns.clear()
         self.columns.update(columns)
         self.serials[:] = serials
 
     def drop(self, column: int) -> None:
-        """Forget the label of a column; those behind it move up."""
+        """Remove the label of a column; later columns move up by one."""
         known = self.known()
         del self.columns[known[column - 1]], self.serials[column - 1]
         for label in known[column:]:
@@ -166,7 +166,7 @@ class Labels:
 
 
 def _distinct(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
-    """Distinct labels in order of first appearance, and the number of each entry's label."""
+    """Distinct labels in order of first appearance, and the position of each entry's label."""
     if labels.size == 0:
         return [], np.empty(0, dtype=np.int64)
     if labels.dtype.kind in "iu" and _narrow(labels):
@@ -189,7 +189,7 @@ def _distinct_by_table(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np
     wide = labels if labels.dtype == np.uint64 else labels.astype(np.int64)
     shifted = (wide - wide.dtype.type(low)).astype(np.int64)
     first = np.full(int(shifted.max()) + 1, -1, dtype=np.int64)
-    # Assigned backwards, so that the first appearance is the one that stays.
+    # Assigned backwards, so that the first appearance overwrites later ones.
     first[shifted[::-1]] = np.arange(labels.size - 1, -1, -1)
     present = np.flatnonzero(first >= 0)
     present = present[np.argsort(first[present])]

@@ -689,6 +689,7 @@ def test_a_function_that_wraps_a_reading_of_icvi_is_own():
     t.update_many(X, LABELS)
     assert t["halved CH"] == pytest.approx(icvi.score(X, LABELS, wrapper), rel=1e-12)
     assert t["halved CH"] != t["CH"]
+    assert pickle.loads(pickle.dumps(t)).values == t.values
 
 
 @pytest.mark.parametrize("module", ["icvi.indices.mine", "icvi.indices", "icvi", None])

@@ -15,15 +15,15 @@ from icvi.kernels.undefined import OVERFLOW
 from icvi.labels import Labels, as_label_array
 from icvi.state.moments import Array, exact_mean, sorted_by_cluster
 
-#: Binary exponent of the largest entry after scaling. Squares summed over everything stay far
-#: from overflow, and what is 1e270 times smaller still has a square.
+#: Binary exponent of the largest entry after scaling. Sums of squares stay far from overflow, and
+#: entries 1e270 times smaller still have a square.
 _EXPONENT = 400
 
 
 class Clusters(NamedTuple):
     """Samples sorted by cluster, features first: cluster i is the columns bounds[i]..bounds[i+1].
 
-    They are scaled by 2^scale, exactly, so that no square overflows or vanishes.
+    They are multiplied by 2^scale, exactly, so that no square overflows or underflows.
     """
 
     F: Array
@@ -33,12 +33,12 @@ class Clusters(NamedTuple):
 
     @property
     def k(self) -> int:
-        """How many clusters there are."""
+        """Number of clusters."""
         return len(self.bounds) - 1
 
     @property
     def n(self) -> NDArray[np.int64]:
-        """How many samples each cluster has."""
+        """Number of samples of each cluster."""
         return np.diff(self.bounds)
 
     @property
@@ -61,7 +61,7 @@ def by_cluster(X: Any, labels: Any) -> Clusters:
 
 
 def _scale(F: Array) -> int:
-    """Scale F in place; the exponent of the power of two that it is multiplied by."""
+    """Multiply F in place by a power of two; returns its exponent."""
     largest = max(F.max(), -F.min())
     scale = _EXPONENT - math.frexp(largest)[1]
     # In two steps, because 2^scale may exceed the largest double.
@@ -72,10 +72,10 @@ def _scale(F: Array) -> int:
 
 
 class Centroids(NamedTuple):
-    """Means of clusters as (d, k) arrays, the nearest doubles and what these leave over.
+    """Means of clusters as (d, k) arrays: the nearest doubles, and the remainders.
 
-    One double per coordinate is as coarse as the offset of the data; two are as fine as their
-    spread, and tell whether two centroids coincide.
+    One double per coordinate is as coarse as the offset of the data; two are as fine as the spread
+    of the data, and decide whether two centroids coincide.
     """
 
     high: Array
@@ -111,7 +111,7 @@ def separations(v: Centroids, p: float) -> Iterator[Array]:
     """For every i the Minkowski distances ||v_i - v_j||_p to all j."""
     for i in range(v.high.shape[1]):
         e = np.abs((v.high - v.high[:, i, None]) + (v.low - v.low[:, i, None]))
-        # Relative to the largest no power overflows, and only what does not count vanishes.
+        # Relative to the largest, no power overflows, and only negligible ones underflow.
         largest = e.max(axis=0)
         e /= np.where(largest > 0.0, largest, 1.0)
         yield largest * np.sum(e**p, axis=0) ** (1.0 / p)

@@ -29,16 +29,16 @@ def davies_bouldin_score(
     p : float, at least 1
         Exponent of the Minkowski distance between centroids; inf is the largest coordinate.
     q : float, positive
-        Exponent of the mean that is a cluster's width: q = 1 is the mean distance from the
-        centroid, q = 2 the standard deviation.
+        Exponent of the mean that defines the width of a cluster: q = 1 is the mean distance from
+        the centroid, q = 2 the standard deviation.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters or coincident centroids: nan, the one-sided limit
-        where there is one (inf for coincident centroids), or `UndefinedIndexError`.
+        Result for fewer than two clusters or coincident centroids: nan, the one-sided limit
+        where there is one (inf for coincident centroids), or an `UndefinedIndexError`.
 
     Returns
     -------
     float
-        A number not below 0; smaller is better.
+        At least 0; smaller is better.
 
     Notes
     -----
@@ -46,9 +46,9 @@ def davies_bouldin_score(
               S_i = \Bigl(\frac1{n_i} \sum_{x \in i} \|x - v_i\|_2^q\Bigr)^{1/q}, \quad
               M_{ij} = \|v_i - v_j\|_p
 
-    p = 2 with q = 1 is what scikit-learn computes, except that it counts a pair of coincident
-    centroids as 0, the best possible ratio; here the index is undefined then. The streaming
-    index DB takes squares of widths and distances: another number.
+    scikit-learn computes p = 2 with q = 1, except that it counts a pair of coincident centroids as
+    0, the best possible ratio; here the index is then undefined. The streaming index DB squares
+    widths and distances, so its values differ.
 
     References
     ----------

@@ -1,7 +1,8 @@
 """Clusters as Gaussians: log-determinants and cross-entropies from moments, with numpy alone.
 
-Everything is computed in doubles first. Where a covariance loses too many digits there, its scatter
-is summed again from the samples in two doubles, and factorised so; see `kernels.precise`.
+Everything is computed in doubles first, with a bound on the error. Where a covariance loses too
+many digits, its scatter is summed again from the samples, and factorised, in two doubles. The
+bounds are those of the compiled code; `kernels.caches` explains them.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Gaussians:
     ) -> tuple[Array, Array]:
         """Quadratic forms e' Sigma^-1 e and ln|Sigma| of sums of two covariances.
 
-        One with itself counts once. nan where two doubles are not enough.
+        A pair (i, i) is the covariance of i alone. nan where two doubles are not enough.
         """
         quadratic, logdet, precise = factor(Sigma, e, self._unit)
         again = np.flatnonzero(~precise)
@@ -103,7 +104,7 @@ class Gaussians:
         d = self._d
         Sigma = Pair.of(len(numbers) * self._delta * np.eye(d))
         if any(i is not None and self._m.n[i] < 1.0 for i in numbers):
-            return Sigma, math.nan  # a cluster that weighs less than a sample has no covariance
+            return Sigma, math.nan  # a cluster with a weight below 1 has no covariance
         assert self._m.again is not None
         parts = []
         for i in numbers:
@@ -123,21 +124,21 @@ class Gaussians:
 
 
 def _scale(n: Array, CP: Array) -> Array:
-    """1 / (n - 1); 0 without a spread, nan below the weight of a sample or next to it."""
+    """1 / (n - 1); 0 without a spread, nan for a weight below 1 or just above."""
     clear = np.where(n >= NEAR_ONE, 1.0 / (n - 1.0), math.nan)
     return np.where((n >= 1.0) & (CP == 0.0), 0.0, clear)
 
 
 def _sums(n: int) -> float:
-    """Roundings that a sum over n samples, block by block, adds up to."""
+    """Accumulated rounding, in units, of a sum over n samples that is computed in blocks."""
     return min(math.sqrt(n), 32.0 + math.sqrt(n) / 64.0)
 
 
 def factor(Sigma: Array, e: Array, unit: float) -> tuple[Array, Array, Booleans]:
     """Quadratic forms e' Sigma^-1 e and ln|Sigma| of a stack, and whether both are precise.
 
-    ``unit`` is the u of Sigma and of the factorisation; where e is 0, only the determinant counts.
-    Column by column over the whole stack.
+    By Cholesky factors, column by column over the whole stack. ``unit`` is the relative error of
+    Sigma and of the factorisation; where e is 0, only the determinant counts.
     """
     d = Sigma.shape[1]
     L, z = np.array(Sigma), np.array(e)
@@ -154,9 +155,9 @@ def factor(Sigma: Array, e: Array, unit: float) -> tuple[Array, Array, Booleans]
 
 
 def factor_precisely(Sigma: Pair, e: Pair, unit: Array) -> tuple[Array, Array, Booleans]:
-    """The same in two doubles; ``unit`` is of each matrix."""
+    """The same in two doubles; ``unit`` has an entry for each matrix."""
     m, d = e.high.shape
-    # e is one more row below Sigma, and is solved for along with the factor.
+    # With e as one more row below Sigma, the factorisation solves for z as well.
     A = Pair(*(np.concatenate([S, row[:, None]], axis=1) for S, row in zip(Sigma, e, strict=True)))
     L, pivots = np.zeros((m, d + 1, d)), np.empty((m, d))
     for c in range(d):

@@ -34,13 +34,13 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
     p : float, positive
         Contrast between different partitions.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters, or when every sample lies on its centroid: nan,
-        the one-sided limit where there is one (inf), or `UndefinedIndexError`.
+        Result for fewer than two clusters, or if every sample lies on its centroid: nan, the
+        one-sided limit where there is one (inf), or an `UndefinedIndexError`.
 
     Returns
     -------
     float
-        A number not below 0; larger is better.
+        At least 0; larger is better.
 
     See Also
     --------
@@ -53,8 +53,8 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
               E_k = \sum_i \sum_{x \in i} \|x - v_i\|, \quad
               D_k = \max_{i,j} \|v_i - v_j\|
 
-    Data times s multiply the index by :math:`s^p`. The streaming index I squares every norm:
-    another number.
+    Data times s multiply the index by :math:`s^p`. The streaming index I squares every norm, so
+    its values differ.
 
     References
     ----------
@@ -84,13 +84,13 @@ def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
     labels : sequence of n_samples hashables
         The cluster of each sample.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters, or when every sample lies on its centroid: nan,
-        the one-sided limit where there is one (inf), or `UndefinedIndexError`.
+        Result for fewer than two clusters, or if every sample lies on its centroid: nan, the
+        one-sided limit where there is one (inf), or an `UndefinedIndexError`.
 
     Returns
     -------
     float
-        A number not below 0; larger is better.
+        At least 0; larger is better.
 
     See Also
     --------
@@ -133,5 +133,5 @@ def _i_index(c: Clusters, p: float) -> float:
 
 
 def _scatter(c: Clusters, bounds: NDArray[np.int64], v: Centroids) -> float:
-    """Distances of all samples from their centroids, summed."""
+    """Sum of the distances of all samples from their centroids."""
     return float(np.sqrt(squared_radii(c.F, bounds, v)).sum())

@@ -1,4 +1,4 @@
-"""Silhouette over all samples: how much nearer each lies to its own cluster than to the next."""
+"""Silhouette over all samples: how much nearer each is to its own cluster than to the next."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from icvi.state.moments import Array
 Metric = Literal["euclidean", "sqeuclidean"]
 Average = Literal["samples", "clusters"]
 
-#: For some samples x, named by their columns: the sums over each cluster of the distances from x.
+#: From a slice of the samples to the sums of their distances to the samples of each cluster.
 SumsOf = Callable[[slice], Array]
 
-#: Coordinate differences between pairs of samples (N N d) from which compiling pays.
+#: Number of coordinate differences between pairs of samples, N N d, from which compiling pays.
 COMPILE_FROM = 2e7
 
 #: Entries of one table of distances or of sums of distances: a few megabytes.
 TABLE = 2**18
 
-#: Rows of one piece of compiled work: enough to use the cache well, few enough to report on.
+#: Rows per compiled call: enough to use the cache well, few enough to show progress.
 ROWS = 256
 
 
@@ -70,14 +70,13 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Metric = "euclidean") -> 
               a(x) = \sum_{y \in i} \frac{\delta(x, y)}{n_i - 1}, \quad
               b(x) = \min_{l \ne i} \sum_{y \in l} \frac{\delta(x, y)}{n_l}
 
-    and s(x) = 0 when x is alone in its cluster, or when a(x) = b(x) = 0. With squared distances
-    the sums over y need no pairs, because for every cluster l
+    and s(x) = 0 if x is alone in its cluster, or if a(x) = b(x) = 0. With squared distances the
+    sums over y need no pairs, because for every cluster l
 
     .. math:: \sum_{y \in l} \|x - y\|^2 = n_l \|x - v_l\|^2 + CP_l
 
     so that the work is O(N k d). With plain distances it is O(N² d), in blocks: memory grows
-    with N, not with N². Large data are compared in compiled code, in as many threads as there
-    are processors.
+    with N, not with N². For large data the code is compiled, and uses one thread per processor.
 
     References
     ----------
@@ -113,10 +112,10 @@ def silhouette_score(
     metric : {"euclidean", "sqeuclidean"}
         Distance between samples.
     average : {"samples", "clusters"}
-        Mean over samples, as scikit-learn takes it, or over the mean coefficients of the
-        clusters, so that small clusters count as much as large ones.
+        Mean over samples, as in scikit-learn, or over the mean coefficients of the clusters, so
+        that small clusters count as much as large ones.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters: nan, the limit (there is none, so nan), or
+        Result for fewer than two clusters: nan, the limit (there is none, so nan), or an
         `UndefinedIndexError`.
 
     Returns
@@ -133,7 +132,7 @@ def silhouette_score(
     .. math:: \frac1N \sum_x s(x) \qquad\text{or}\qquad
               \frac1k \sum_i \frac1{n_i} \sum_{x \in i} s(x)
 
-    The streaming index SIL compares every centroid with its cluster and the next: another number.
+    The streaming index SIL compares centroids instead of samples, so its values differ.
 
     References
     ----------
@@ -204,7 +203,7 @@ def _coefficients(sums: Array, own: NDArray[np.int64], n: NDArray[np.int64]) -> 
 
 
 def sums_of_distances(c: Clusters, metric: Metric) -> tuple[SumsOf, int]:
-    """The sums, and for how many samples at once they are best asked."""
+    """A function for the sums, and the number of samples it is best called for."""
     d, N = c.F.shape
     if metric == "sqeuclidean":
         return _squared_sums(c), TABLE // c.k
@@ -222,13 +221,13 @@ def _squared_sums(c: Clusters) -> SumsOf:
 
 def _pair_sums(c: Clusters) -> SumsOf:
     """Sums of distances from all pairs."""
-    y = Centroids(c.F, np.zeros((len(c.F), 1)))  # every sample is a cluster
+    y = Centroids(c.F, np.zeros((len(c.F), 1)))  # every sample is a centroid
     return lambda rows: c.sums(np.sqrt(squared_distances(c.F[:, rows], y)))
 
 
 def _compiled_pair_sums(c: Clusters) -> SumsOf:
-    """The same, compiled."""
-    # Here, because numba takes a second to load and small data do without it.
+    """Sums of distances from all pairs, compiled."""
+    # Imported here, because Numba takes a second to load and small data do not need it.
     from icvi.kernels.pairwise import distance_sums
 
     def sums_of(rows: slice) -> Array:

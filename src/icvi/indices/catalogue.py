@@ -58,6 +58,14 @@ def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
     return chosen
 
 
+def select_one(index: str | Index, *, several: str) -> Index:
+    """One index by name or object; ``several`` names what takes more."""
+    chosen = select(index)
+    if len(chosen) != 1:
+        raise ValueError(f"expected one index, got {short(index)}; use {several} for several")
+    return chosen[0]
+
+
 def from_spec(spec: Mapping[str, Any]) -> Index:
     """The index of icvi that an `Index.spec` describes; an invalid one is a `ValueError`."""
     match spec:

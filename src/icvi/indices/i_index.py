@@ -3,8 +3,8 @@ r"""I and PBM: the largest separation of centroids times the drop in scatter, ov
 .. math:: I_p = \left(\frac{D_{max}}{k} \frac{CP_0}{W}\right)^p, \qquad PBM = I_2
 
 Larger is better; :math:`[0, \infty)`. Undefined for k < 2 and W = 0. Equations 10-13 of the
-paper, incremental form 55. As in the paper's incremental form every norm is squared, which
-is another number than the original index; that one needs all samples and is
+paper, incremental form 55. As in the paper's incremental form every norm is squared, so the
+values differ from those of the original index, which needs all samples:
 `icvi.batch.i_index_score`. Data times s multiply the index by :math:`s^{2p}`.
 """
 

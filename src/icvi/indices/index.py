@@ -20,10 +20,10 @@ from icvi.wording import short
 Reading = Callable[..., float]
 Direction = Literal["max", "min"]
 
-#: What each field of the state asks of the caches. Fields not named here are always there.
+#: The caches that each field of the state needs. All other fields are always there.
 _ASKS = {
     "B": L.WANT_BETWEEN,
-    # W + B, not the sum over all samples: that one still has the rounding of what has left.
+    # W + B, not a sum over all samples: that would keep the rounding of removed samples.
     "CP_0": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
@@ -60,13 +60,13 @@ class Index:
     range : tuple of float
         Smallest and largest value it can take.
     limits : mapping
-        What ``undefined="limit"`` gives for a reason, where the formula has a limit.
+        The value for ``undefined="limit"``, by reason, where the formula has a limit.
     formula : str
         What is computed, in words.
     reference : str
         Where it was published.
     on : {"clusters", "prototypes"}
-        What it compares. Prototypes come from a clusterer that has them, or from a `Quantizer`.
+        What it compares. Prototypes come from the clusterer or from a `Quantizer`.
     """
 
     name: str
@@ -107,20 +107,20 @@ class Index:
     @property
     def needs(self) -> tuple[str, ...]:
         """Fields of the state that it reads."""
-        # Not at decoration: functions that it calls may be defined further down.
+        # Not when it is decorated: functions that it calls may be defined further down.
         if self.fields is not None:
             return self.fields
-        # A user's function may see other functions later under the same names; ours do not.
+        # A name in a user's function may refer to another function later; in ours it does not.
         return fields_read(self.reading) if self.own else _fields_read_once(self.reading)
 
     @property
     def regularisation(self) -> Ridge | None:
-        """The ridge of covariances: its own, the usual one if it reads them, else None."""
+        """The ridge of its covariances: its own, or the default; None if it reads none."""
         return self.ridge or (Ridge() if self.want & L.WANT_GAUSSIAN else None)
 
     @property
     def want(self) -> int:
-        """The caches it asks for, as bits of `kernels.layout`."""
+        """The caches it needs, as bits of `kernels.layout`."""
         return functools.reduce(int.__or__, (_ASKS.get(name, 0) for name in self.needs), 0)
 
     def __call__(self, state: State) -> float:
@@ -128,20 +128,15 @@ class Index:
         return float(self.reading(state, *self.parameters))
 
     def __deepcopy__(self, memo: Any) -> Index:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Like functions and classes, by the place of the definition.
-        module = self.reading.__module__
+        module, name = self.reading.__module__, self.reading.__qualname__
         if not self.own:
             return _builtin_index, (module, self.spec)
         facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
-        return _own_index, (
-            module,
-            self.reading.__qualname__,
-            facts,
-            _code_where_needed(self.reading),
-        )
+        return _own_index, (module, name, facts, _code_where_needed(self.reading))
 
 
 def _builtin_index(module: str, spec: Mapping[str, Any]) -> Index:
@@ -159,27 +154,36 @@ def remade(made: Index | Callable[..., Index], options: Mapping[str, Any], name:
 def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None = None) -> Index:
     """A user's index, from the module that defines its function, or from the pickled code."""
     try:
-        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        reading = _defined(module, name)
     except (ImportError, AttributeError):
         if code is None:
             raise
-        found = None
-    reading: Any = found.reading if isinstance(found, Index) else found
+        reading = None
     if code is not None and _body(reading) != _body(_from_code(code)):
         reading = _from_code(code)
     return Index(reading=reading, **facts)
 
 
+def _defined(module: str, name: str) -> Any:
+    """The function that a module defines under a name, decorated or not."""
+    found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    return found.reading if isinstance(found, Index) else found
+
+
 def _code_where_needed(reading: Reading) -> bytes | None:
     """The code of a function that another process could not import.
 
-    No other process can import what a script or a notebook defines, and no process can import a
-    function inside a function.
+    No other process can import what a script or a notebook defines. No process at all can import a
+    function inside a function, or one that has the name of the function it wraps.
     """
+    module = reading.__module__
+    try:
+        if module != "__main__" and _defined(module, reading.__qualname__) is reading:
+            return None
+    except (ImportError, AttributeError):
+        pass
     from numba import cloudpickle
 
-    if reading.__module__ != "__main__" and "<locals>" not in reading.__qualname__:
-        return None
     return cast("bytes", cloudpickle.dumps(reading))
 
 
@@ -242,8 +246,8 @@ def index(
     range : tuple of float, optional
         Smallest and largest possible value.
     needs : tuple of str, optional
-        Fields of the state that it reads. Found in the function and the functions it calls;
-        to be given only where that is impossible.
+        Fields of the state that it reads. By default they are found in the function and the
+        functions it calls; pass them only where that fails.
     limits : mapping, optional
         Reason to value, for ``undefined="limit"``.
     formula : str, optional
@@ -324,7 +328,7 @@ def fields_read(function: Reading) -> tuple[str, ...]:
     return tuple(name for name in State._fields if name in names)
 
 
-_fields_read_once = functools.cache(fields_read)  # it takes most of the time of a new tracker
+_fields_read_once = functools.cache(fields_read)  # most of the time that a new tracker takes
 
 
 def _code_names(code: CodeType) -> set[str]:
