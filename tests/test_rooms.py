@@ -63,7 +63,7 @@ def test_there_are_few_modules_at_the_root():
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_a_folder_has_few_files(folder):
     files = sorted(path.name for path in folder.iterdir() if path.is_file())
-    assert len(files) <= 17, files
+    assert len(files) <= (24 if folder.name == "indices" else 17), files  # one file per index
 
 
 @pytest.mark.parametrize("name", ROOMS)

@@ -6,18 +6,22 @@ import functools
 import importlib
 import inspect
 import math
-import pickle
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from types import CodeType
-from typing import Any, Literal, cast, overload
+from typing import Any, Literal, overload
 
+from icvi.indices.functions import (
+    Reading,
+    code_where_needed,
+    fields_read,
+    fields_read_once,
+    restored,
+)
 from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.wording import short
 
-Reading = Callable[..., float]
 Direction = Literal["max", "min"]
 
 #: The caches that each field of the state needs. All other fields are always there.
@@ -111,7 +115,7 @@ class Index:
         if self.fields is not None:
             return self.fields
         # A name in a user's function may refer to another function later; in ours it does not.
-        return fields_read(self.reading) if self.own else _fields_read_once(self.reading)
+        return fields_read(self.reading) if self.own else fields_read_once(self.reading)
 
     @property
     def regularisation(self) -> Ridge | None:
@@ -136,7 +140,7 @@ class Index:
         if not self.own:
             return _builtin_index, (module, self.spec)
         facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
-        return _own_index, (module, name, facts, _code_where_needed(self.reading))
+        return _own_index, (module, name, facts, code_where_needed(self.reading))
 
 
 def _builtin_index(module: str, spec: Mapping[str, Any]) -> Index:
@@ -153,49 +157,7 @@ def remade(made: Index | Callable[..., Index], options: Mapping[str, Any], name:
 
 def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None = None) -> Index:
     """A user's index, from the module that defines its function, or from the pickled code."""
-    try:
-        reading = _defined(module, name)
-    except (ImportError, AttributeError):
-        if code is None:
-            raise
-        reading = None
-    if code is not None and _body(reading) != _body(_from_code(code)):
-        reading = _from_code(code)
-    return Index(reading=reading, **facts)
-
-
-def _defined(module: str, name: str) -> Any:
-    """The function that a module defines under a name, decorated or not."""
-    found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    return found.reading if isinstance(found, Index) else found
-
-
-def _code_where_needed(reading: Reading) -> bytes | None:
-    """The code of a function that another process could not import.
-
-    No other process can import what a script or a notebook defines. No process at all can import a
-    function inside a function, or one that has the name of the function it wraps.
-    """
-    module = reading.__module__
-    try:
-        if module != "__main__" and _defined(module, reading.__qualname__) is reading:
-            return None
-    except (ImportError, AttributeError):
-        pass
-    from numba import cloudpickle
-
-    return cast("bytes", cloudpickle.dumps(reading))
-
-
-@functools.lru_cache(maxsize=64)  # equal code is one function, so it is compiled once
-def _from_code(code: bytes) -> Reading:
-    return cast("Reading", pickle.loads(code))
-
-
-def _body(reading: Any) -> tuple[Any, ...]:
-    """What distinguishes two functions of the same name."""
-    function = getattr(reading, "py_func", reading)  # unwraps what Numba has compiled
-    return getattr(function, "__code__", None), getattr(function, "__defaults__", None)
+    return Index(reading=restored(module, name, code), **facts)
 
 
 @overload
@@ -268,40 +230,36 @@ def index(
     >>> icvi.score([[0.0], [2.0], [10.0], [14.0]], [0, 0, 1, 1], ball_hall)
     2.5
     """
-    if function is None:
-        later = functools.partial(
-            index,
-            name=name,
-            title=title,
+
+    def decorate(function: Reading) -> Index:
+        if not callable(function):
+            raise TypeError(f"expected a function of the state, got {type(function).__name__}")
+        if direction not in ("max", "min"):
+            raise ValueError(f"expected direction 'max' or 'min', got {short(direction)}")
+        if not _takes_the_state_alone(function):
+            raise TypeError(
+                f"expected a function of the state alone, got {function.__name__}"
+                f"{inspect.signature(function)}; close over other values or give them defaults"
+            )
+        doc = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
+        return Index(
+            name=name or function.__name__,
+            title=title or doc or function.__name__,
             direction=direction,
             range=range,
-            needs=needs,
-            limits=limits,
+            reading=function,
+            fields=None if needs is None else tuple(needs),
+            limits=limits or {},
             formula=formula,
             reference=reference,
         )
-        return cast("Callable[[Reading], Index]", later)
-    if not callable(function):
-        raise TypeError(f"expected a function of the state, got {type(function).__name__}")
-    if direction not in ("max", "min"):
-        raise ValueError(f"expected direction 'max' or 'min', got {short(direction)}")
-    if not _takes_the_state_alone(function):
-        raise TypeError(
-            f"expected a function of the state alone, got {function.__name__}"
-            f"{inspect.signature(function)}; close over other values or give them defaults"
-        )
-    doc = (inspect.getdoc(function) or "").partition("\n")[0].rstrip(".")
-    return Index(
-        name=name or function.__name__,
-        title=title or doc or function.__name__,
-        direction=direction,
-        range=range,
-        reading=function,
-        fields=None if needs is None else tuple(needs),
-        limits=limits or {},
-        formula=formula,
-        reference=reference,
-    )
+
+    return decorate if function is None else decorate(function)
+
+
+def _takes_the_state_alone(function: Reading) -> bool:
+    parameters = list(inspect.signature(function).parameters.values())
+    return bool(parameters) and all(p.default is not p.empty for p in parameters[1:])
 
 
 def builtin_index(
@@ -315,36 +273,3 @@ def builtin_index(
     Where a function is defined does not decide whose it is: ``functools.wraps`` copies the module.
     """
     return lambda reading: Index(name=name, range=range, reading=reading, family=name, **facts)
-
-
-def _takes_the_state_alone(function: Reading) -> bool:
-    parameters = list(inspect.signature(function).parameters.values())
-    return bool(parameters) and all(p.default is not p.empty for p in parameters[1:])
-
-
-def fields_read(function: Reading) -> tuple[str, ...]:
-    """Fields of the state that a function, or a function it calls, may read."""
-    names = _names(function, set())
-    return tuple(name for name in State._fields if name in names)
-
-
-_fields_read_once = functools.cache(fields_read)  # most of the time that a new tracker takes
-
-
-def _code_names(code: CodeType) -> set[str]:
-    """Names in a function and in the functions and comprehensions inside it."""
-    inner = (_code_names(part) for part in code.co_consts if isinstance(part, CodeType))
-    return set(code.co_names).union(*inner)
-
-
-def _names(function: Any, seen: set[CodeType]) -> set[str]:
-    function = getattr(function, "py_func", function)
-    code = getattr(function, "__code__", None)
-    if code is None or code in seen:
-        return set()
-    seen.add(code)
-    names = _code_names(code)
-    scope = inspect.getclosurevars(function)
-    for value in (*scope.globals.values(), *scope.nonlocals.values()):
-        names |= _names(value, seen)
-    return names

@@ -36,7 +36,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.indices.index import Index, Reading, builtin_index
+from icvi.indices.functions import Reading
+from icvi.indices.index import Index, builtin_index
 from icvi.indices.ridge import Ridge, checked_options, name_with_options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
