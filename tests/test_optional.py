@@ -216,7 +216,7 @@ GUARDED = {
     "watching/labellers/parameters.py",  # asked about a class of river
     "watching/labellers/river_labels.py",  # asked about an object of river
     "watching/labellers/scikit_labels.py",  # asked about an estimator of scikit-learn
-    "connvis.py",  # draws into axes
+    "plots/connvis.py",  # draws into axes
 }
 GUARDED_FOLDERS = ("study/figures/", "watching/report/")
 
