@@ -75,7 +75,14 @@ def test_children_have_the_default_handlers_whatever_is_ignored_or_blocked_here(
 @pytest.mark.slow
 def test_a_closed_terminal_is_noticed_in_tests_that_run_under_nohup():
     name = "test_a_terminal_that_is_closed_leaves_complete_files"
-    tests = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"test_watch_process.py::{name}"]
+    tests = [
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        f"watching/test_watch_process.py::{name}",
+    ]
     done = processes.run([sys.executable, "-c", DEAF, *tests], cwd=HERE, capture_output=True)
     assert done.returncode == 0, done.stdout
     assert b"1 passed" in done.stdout
