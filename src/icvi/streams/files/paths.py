@@ -79,5 +79,5 @@ def _by_ending(path: str) -> str:
         )
     raise ValueError(
         f"cannot tell the format of {path} by its ending (known are {', '.join(FORMATS)}); "
-        f"say it: format='csv', 'ndjson' or 'parquet'"
+        f"give format='csv', 'ndjson' or 'parquet'"
     )
