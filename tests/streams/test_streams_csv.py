@@ -1,4 +1,4 @@
-"""CSV: every row is a sample or a bad row that is named; reading can go on anywhere."""
+"""CSV: every row is a sample or a bad row that is named; reading can resume anywhere."""
 
 import csv
 import gzip
@@ -332,7 +332,7 @@ def test_compressed_files_are_read_and_damaged_ones_named(tmp_path):
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 50, 1000])
 @pytest.mark.parametrize("bad_rows", [0, 9])
 @pytest.mark.parametrize("tail", ["\n", ""])
-def test_reading_goes_on_exactly_after_any_batch(tmp_path, rows, bad_rows, tail):
+def test_reading_resumes_exactly_after_any_batch(tmp_path, rows, bad_rows, tail):
     rng = np.random.default_rng(rows)
     lines = [
         f'{x!r},"l\n{label}",{x > 0.5}' for x, label in zip(rng.random(100).tolist(), range(100))

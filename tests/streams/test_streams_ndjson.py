@@ -187,7 +187,7 @@ def test_an_unknown_column_is_refused_with_those_there_are(tmp_path):
 
 @pytest.mark.parametrize("rows", [1, 3, 10, 1000])
 @pytest.mark.parametrize("tail", ["\n", ""])
-def test_reading_goes_on_exactly_after_any_batch(tmp_path, rows, tail):
+def test_reading_resumes_exactly_after_any_batch(tmp_path, rows, tail):
     rng = np.random.default_rng(rows)
     lines = [json.dumps({"x": x, "c": f"l{i}"}) for i, x in enumerate(rng.random(90).tolist())]
     lines[40], lines[41], lines[80] = "oops", "", "{}"

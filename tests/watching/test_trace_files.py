@@ -545,7 +545,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_flushed(tmp_path):
 
 
 def assert_goes_on(path, folder, facts):
-    """Another process goes on to the file that would have been."""
+    """Another process completes the file as it would have been."""
     with closing(open_trace(path, names=NAMES, journal=folder)) as trace:
         trace.resume(facts, {})
         for step in steps_of(of_kind("numbers, then strings"), first=facts["rows"]):
@@ -1130,7 +1130,7 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
         recover(tmp_path / "nothing.arrows", tmp_path / "b.parquet")
 
 
-def test_a_journal_that_somebody_changed_is_not_made_a_file(tmp_path):
+def test_a_journal_that_was_changed_is_not_made_a_file(tmp_path):
     trace = open_trace(tmp_path / "trace.parquet", names=NAMES)
     trace.begin()
     trace.take(in_child()[0])

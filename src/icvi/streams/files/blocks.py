@@ -85,13 +85,13 @@ class Blocks:
             available = len(self._ends) - self._used
             waiting = len(self._buffer) - self._start
             if available >= rows or (available and waiting >= BLOCK):
-                return self._cut(min(rows, available))
+                return self._take_rows(min(rows, available))
             if available and not self._source.ready():
-                return self._cut(available)
+                return self._take_rows(available)
             if not self._more():
                 break
         if available:
-            return self._cut(available)
+            return self._take_rows(available)
         return self._rest() if self._source.complete else None
 
     def move(self, offset: int, line: int, unfinished: bool) -> None:
@@ -161,7 +161,7 @@ class Blocks:
         self.tail = (self.tail + data[: end.end()])[-TAIL:]
         return data[end.end() :]
 
-    def _cut(self, rows: int) -> Block:
+    def _take_rows(self, rows: int) -> Block:
         self._used += rows
         return self._block(int(self._ends[self._used - 1]))
 

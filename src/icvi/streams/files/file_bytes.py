@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from icvi.streams.files.fingerprint import HEAD, TAIL, head_position, stamp
+from icvi.streams.files.paths import refuse_folder
 
 
 class FileBytes:
@@ -19,10 +20,7 @@ class FileBytes:
 
     def __init__(self, path: str) -> None:
         self.name = path
-        if os.path.isdir(path):
-            raise IsADirectoryError(
-                f"{path} is a folder; give its files, for instance {os.path.join(path, '*.csv')!r}"
-            )
+        refuse_folder(path)
         self._raw: IO[bytes] = open(path, "rb", buffering=0)  # noqa: SIM115  closed by close
         self.zipped = path.endswith(".gz")
         self._file: Any = gzip.GzipFile(fileobj=self._raw, mode="rb") if self.zipped else self._raw

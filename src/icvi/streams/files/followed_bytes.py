@@ -20,8 +20,8 @@ class FollowedBytes:
 
     Log files are rotated in two ways. A *renamed* file is read to its end, which is certain only
     when the next file has something in it: until then the writer may still add to the old one. A
-    file that was *copied and truncated* (logrotate's ``copytruncate``) is read on in the copy. An
-    object is for one file; `next` is the path of the file after it.
+    file that was *copied and truncated* (logrotate's ``copytruncate``) is continued in the copy.
+    Each object reads one file; `next` is the path of the one after it.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ def parse(data: bytes) -> list[tuple[str, Any]]:
     try:
         data.decode()
         msgspec.json.decode(data)
-        # The json module shows keys that are repeated; it would take NaN, which is no JSON.
+        # The json module shows repeated keys; alone it would accept NaN, which is not JSON.
         value = json.loads(data, object_pairs_hook=_Pairs)
     except UnicodeDecodeError as error:
         byte = data[error.start]

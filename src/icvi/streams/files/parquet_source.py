@@ -20,6 +20,7 @@ from icvi.streams.files.fingerprint import (
     why_another,
     why_changed,
 )
+from icvi.streams.files.paths import refuse_folder
 from icvi.streams.source import Source, refuse_position
 
 
@@ -149,10 +150,7 @@ class ParquetSource(Source):
 
 def _open(path: str) -> Any:
     pa, parquet = load("pyarrow", "stream"), load("pyarrow.parquet", "stream")
-    if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{path} is a folder; give its files, for instance {os.path.join(path, '*.parquet')!r}"
-        )
+    refuse_folder(path, "parquet")
     os.stat(path)  # an error of the system names the file
     try:
         return parquet.ParquetFile(path)

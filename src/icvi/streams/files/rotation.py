@@ -17,7 +17,7 @@ _ADDED = r"[._-](?P<when>\d[\dT:._-]*|old)"
 def rotated(path: str) -> list[str]:
     """Files that a file was rotated to, the newest first; of a.csv, for instance a.csv.1.
 
-    Where one is there both compressed and uncompressed, the uncompressed one is given.
+    Of a file that exists both compressed and uncompressed, the uncompressed one is given.
     """
     folder, name = os.path.split(path)
     stem, ending = os.path.splitext(name)

@@ -15,7 +15,7 @@ Find = Callable[[Sequence[str]], list[Entry]]
 
 
 class Gap(NamedTuple):
-    """Entries lost before they were read: how many; None if unknown, 0 if none for certain."""
+    """Entries lost before they were read: how many, None if unknown, 0 if perhaps none."""
 
     text: str
     samples: int | None = None
@@ -193,5 +193,5 @@ class Bookmark:
 
 
 def were(number: int) -> str:
-    """The subject of a sentence about lost entries."""
+    """How many entries, as the subject of a sentence."""
     return "1 entry was" if number == 1 else f"{number:,} entries were"

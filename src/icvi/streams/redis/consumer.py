@@ -9,7 +9,7 @@ from icvi.streams.redis.connection import Connection
 from icvi.streams.redis.stream_info import START, Entry, StreamInfo, following, order, text
 
 _BLOCK = 200  # milliseconds the server waits for entries, so that close is noticed
-_AT_ONCE = 1000  # entries acknowledged by one command
+AT_ONCE = 1000  # entries acknowledged by one command
 _NO_KEY, _NO_GROUP, _GROUP_EXISTS = "no such key", "NOGROUP", "BUSYGROUP"
 
 #: Adds one command, which gives entries, to a transaction.
@@ -146,12 +146,12 @@ class Consumer:
         self._client.xgroup_setid(self._key, self.group, last)
 
     def acknowledge(self, names: Iterable[Any]) -> None:
-        """Tell the server that entries are processed."""
+        """Acknowledge entries: the server does not deliver them again."""
         self._client.xack(self._key, self.group, *names)
 
     def acknowledge_up_to(self, last: str) -> None:
         """Acknowledge all entries of this consumer up to one."""
-        while pending := self._pending(last, _AT_ONCE):
+        while pending := self._pending(last, AT_ONCE):
             self.acknowledge(pending)
 
     def _pending(self, until: str, count: int) -> list[str]:

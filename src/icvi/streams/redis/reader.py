@@ -9,10 +9,8 @@ from typing import Any
 from icvi.streams.data_loss import DataLoss
 from icvi.streams.redis.bookmark import Bookmark, Gap, were
 from icvi.streams.redis.connection import Connection
-from icvi.streams.redis.consumer import Consumer, NoGroupError, NoStreamError, Snapshot
+from icvi.streams.redis.consumer import AT_ONCE, Consumer, NoGroupError, NoStreamError, Snapshot
 from icvi.streams.redis.stream_info import START, Entry, StreamInfo, order, text
-
-_AT_ONCE = 1000  # entries acknowledged by one command
 
 
 class RedisReader:
@@ -27,10 +25,8 @@ class RedisReader:
     ----------
     connection : Connection
         To the server.
-    group, consumer : str
-        The consumer group and the name in it.
-    rows : int
-        Entries at a time, at most.
+    consumer : Consumer
+        Of the group.
     follow : bool
         Whether to wait for more at the end.
     loss : DataLoss
@@ -42,17 +38,14 @@ class RedisReader:
     def __init__(
         self,
         connection: Connection,
-        group: str,
-        consumer: str,
+        consumer: Consumer,
         *,
-        rows: int,
         follow: bool,
         loss: DataLoss,
         stopped: threading.Event,
     ) -> None:
-        self._connection, self._follow = connection, follow
+        self._connection, self._consumer, self._follow = connection, consumer, follow
         self._loss, self._stopped = loss, stopped
-        self._consumer = Consumer(connection, group, consumer, rows)
         self._bookmark = Bookmark()
         self._placed = False  # whether our own position decides; before there is one, the group
         self._behind = True  # whether the group may have delivered what we have not read
@@ -64,9 +57,7 @@ class RedisReader:
 
     def position(self) -> dict[str, Any]:
         """Where the reader is, as plain JSON."""
-        consumer = self._consumer
-        mine = {"key": self._connection.key, "group": consumer.group, "consumer": consumer.name}
-        return {**mine, "shared": self._shared, **self._bookmark.position()}
+        return {"shared": self._shared, **self._bookmark.position()}
 
     def start(self) -> dict[str, Any]:
         """A position before the first entry that the group would deliver now."""
@@ -84,8 +75,8 @@ class RedisReader:
     def commit(self, last: str) -> None:
         """Acknowledge the entries up to one."""
         done = [entry for entry in self._unacknowledged if order(entry) <= order(last)]
-        for start in range(0, len(done), _AT_ONCE):
-            some = done[start : start + _AT_ONCE]
+        for start in range(0, len(done), AT_ONCE):
+            some = done[start : start + AT_ONCE]
             self._connection.call(partial(self._consumer.acknowledge, some))
         self._unacknowledged = [e for e in self._unacknowledged if order(e) > order(last)]
 
@@ -172,7 +163,7 @@ class RedisReader:
         return None
 
     def _fetch_pending(self) -> list[Entry] | None:
-        """Without a position: what this consumer has not acknowledged, then what the group says."""
+        """Without a position: what is not acknowledged yet, then what the group delivers."""
         found = self._snapshot(self._bookmark.last)
         if found.entries:
             entries = self._present(found)
@@ -283,7 +274,7 @@ class RedisReader:
         bookmark.restart()
 
     def _without_stream(self) -> list[Entry]:
-        """There is no stream: it was deleted, or is waited for."""
+        """The key has no stream: it was deleted, or does not exist yet."""
         bookmark = self._bookmark
         if self._placed and bookmark.last != START:
             unread = bookmark.unread

@@ -5,6 +5,7 @@ from __future__ import annotations
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.redis.connection import Connection
+from icvi.streams.redis.consumer import Consumer
 from icvi.streams.redis.reader import RedisReader
 from icvi.streams.redis.stream_info import Entry, Fields
 from icvi.streams.row_by_row import Sample, read_rows, read_sample
@@ -40,8 +41,9 @@ class RedisSource(Source):
     Notes
     -----
     The position decides what is read next; the group only helps. Entries at or before the position
-    are dropped, and those after it are read, whatever the group says: it may have been deleted,
-    moved back or moved forward. Only where other consumers share it does it decide who reads what.
+    are dropped, and those after it are read, whatever the group delivers: it may have been
+    deleted, moved back or moved forward. Only where other consumers share it does it decide who
+    reads what.
     Without a position, the group is all there is: entries stay pending until `commit` acknowledges
     them, and are delivered at least once.
 
@@ -69,9 +71,7 @@ class RedisSource(Source):
         self._pending: list[Entry] = []  # read to know the columns, not handed on yet
         self._reader = RedisReader(
             self._connection,
-            group,
-            consumer,
-            rows=self._rows,
+            Consumer(self._connection, group, consumer, self._rows),
             follow=follow,
             loss=self._loss,
             stopped=self._stopped,
@@ -86,7 +86,7 @@ class RedisSource(Source):
 
     def start(self) -> Position:
         """The entry after which the group would begin to deliver."""
-        return {**self._reader.start(), "row": 0, "skipped": 0}
+        return {**self._mine, **self._reader.start(), "row": 0, "skipped": 0}
 
     def seek(self, position: Position) -> None:
         """Resume after an entry; those of this consumer up to it are acknowledged."""
@@ -153,4 +153,5 @@ class RedisSource(Source):
         )
 
     def _position(self) -> Position:
-        return {**self._reader.position(), **self._loss.position(), **self._common_position()}
+        place = {**self._mine, **self._reader.position()}
+        return {**place, **self._loss.position(), **self._common_position()}

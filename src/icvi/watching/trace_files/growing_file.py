@@ -6,7 +6,7 @@ import contextlib
 import errno
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import FileIO
 from typing import Any, NamedTuple
 
@@ -80,16 +80,21 @@ class GrowingFile:
             raise
         flush_directory(os.path.dirname(os.path.realpath(self.path)))
 
-    def resume(self, mark: Mark, tail: int | None = None) -> None:
+    def resume(self, facts: Mapping[str, Any], header: bytes = b"") -> None:
         """Open the file and truncate it to where it ended; refuse one that was changed before that.
 
         Parameters
         ----------
-        mark : Mark
-            Where it ended.
-        tail : int, optional
-            Checksum of how it ended there, for a mark without a checksum.
+        facts : mapping
+            The `mark`, as a dictionary. In those of earlier versions, ``tail`` is a checksum of the
+            last bytes only.
+        header : bytes
+            For a file that had not been created yet.
         """
+        mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
+        if not mark.length:
+            self.create(True, header)
+            return
         try:
             file = FileIO(self.path, "r+", opener=self._open)
         except FileNotFoundError as error:
@@ -106,7 +111,7 @@ class GrowingFile:
                 )
             first = 0 if mark.crc is not None else max(0, mark.length - _TAIL)
             found = _checksum(file, first, mark.length)
-            if found != (tail if mark.crc is None else mark.crc):
+            if found != (facts.get("tail") if mark.crc is None else mark.crc):
                 raise ValueError(
                     f"{self.path} is not the file it was: its content was changed; {_RESTORE}"
                 )

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi.files import remove_unfinished
 from icvi.optional import load
 from icvi.watching.step import Kept, Step
-from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing, with_advice
+from icvi.watching.trace_files.growing_file import GrowingFile, refuse_existing, with_advice
 from icvi.watching.trace_files.journal import (
     ROW_GROUP,
     Contents,
@@ -130,11 +130,7 @@ class ParquetTrace(TraceFile):
         path = os.path.abspath(self.path)
         if facts.get("path", path) != path and not self._may_replace:
             refuse_existing(self.path)  # a file of another run
-        if facts["length"]:
-            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
-            self._file.resume(mark, facts.get("tail"))
-        else:
-            self._file.create(True)
+        self._file.resume(facts)
         remove_unfinished(self.path)
 
     def finish(self) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.watching.step import Kept, Step
-from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing
+from icvi.watching.trace_files.growing_file import GrowingFile, refuse_existing
 from icvi.watching.trace_files.standard_output import StandardOutput
 from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
 from icvi.watching.trace_files.trace_rows import TraceRows
@@ -64,11 +64,7 @@ class TextTrace(TraceFile):
         if isinstance(self._file, StandardOutput):
             raise ValueError(_NO_CHECKPOINT)
         self._check_facts(facts)
-        if facts["length"]:
-            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
-            self._file.resume(mark, facts.get("tail"))
-        else:
-            self._file.create(True, self._header())
+        self._file.resume(facts, self._header())
 
     def finish(self) -> None:
         """Write everything to the disk; the file is complete as it is."""
