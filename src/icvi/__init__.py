@@ -1,4 +1,4 @@
-"""icvi: is the clustering any good, while the data are still streaming in.
+"""icvi tells whether a clustering is any good while the data are still streaming in.
 
 Incremental cluster validity indices, exact after every sample, from one small state.
 
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-# Public name -> module. Loaded on first use, so that importing icvi costs next to nothing.
+# Public name -> module. Loaded on first use, so that importing icvi is fast.
 _HOME = {
     "CacheWarning": "icvi.errors",
     "Conn": "icvi.indices",
@@ -50,7 +50,7 @@ _HOME = {
 __all__ = [*_HOME, "__version__"]
 
 if TYPE_CHECKING:
-    import icvi.batch as batch  # noqa: F401  submodules that are public
+    import icvi.batch as batch  # noqa: F401  public submodules
     import icvi.metrics as metrics  # noqa: F401
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP

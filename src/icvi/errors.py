@@ -1,20 +1,20 @@
-"""Errors to catch, warnings to silence, and exit codes."""
+"""Errors to catch, warnings to filter, and exit codes."""
 
 from __future__ import annotations
 
-#: Exit code of a command that a signal has ended: this plus the number of the signal.
+#: Exit code of a command that a signal terminated: this plus the number of the signal.
 SIGNALLED = 128
-#: Exit code of a command that Ctrl-C has ended.
+#: Exit code of a command that Ctrl-C interrupted.
 INTERRUPTED = 130
 
 
 class UndefinedIndexError(ValueError):
-    """A reading has no value, and ``undefined="raise"`` was asked for."""
+    """A reading has no value, and ``undefined="raise"`` was chosen."""
 
 
 class IndexCompilationError(TypeError):
-    """A user's own index uses something that cannot be compiled."""
+    """A user's own index uses something that Numba cannot compile."""
 
 
 class CacheWarning(RuntimeWarning):
-    """Compiled code cannot be kept on disk, so every process compiles it again."""
+    """Compiled code cannot be cached on disk, so every process compiles it again."""

@@ -1,4 +1,4 @@
-"""What callers hand in, checked and turned into plain arrays; nothing is changed on refusal."""
+"""Samples, weights and options of callers, checked and turned into plain arrays and numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from icvi.wording import did_you_mean, short
 
-#: Entries beyond this are refused: sums of their squares could overflow.
+#: Larger entries are refused: sums of their squares could overflow.
 LARGEST = 1e140
 
 _FLOAT = np.dtype(np.float64)
@@ -64,8 +64,8 @@ def as_weights(weights: Any, n: int) -> NDArray[np.float64]:
     if bad.any():
         where = int(np.argmax(bad))
         raise ValueError(
-            f"expected weights to be finite and not negative, got {array[where]} at {where}"
-            f" (the largest is {LARGEST:g})"
+            f"expected weights to be finite and not negative, got {array[where]} at {where}; "
+            f"the largest is {LARGEST:g}"
         )
     return array
 
@@ -74,18 +74,18 @@ def as_weight(weight: Any) -> float:
     """One finite, non-negative weight."""
     if weight.__class__ is float and 0.0 <= weight <= LARGEST:
         return float(weight)
-    # A weight may be a truth value, as in an array of them.
+    # A weight may be a bool, as in an array of them.
     number = as_number(float(weight) if isinstance(weight, _BOOLS) else weight, "weight")
     if not 0.0 <= number <= LARGEST:
         raise ValueError(
-            f"expected a weight that is finite and not negative, got {short(weight)} (the largest "
-            f"is {LARGEST:g})"
+            f"expected a weight that is finite and not negative, got {short(weight)}; "
+            f"the largest is {LARGEST:g}"
         )
     return number
 
 
 def as_number(value: Any, name: str) -> float:
-    """A real number as float: what is too large is infinite, and for the caller to refuse.
+    """A real number as float; beyond doubles it is infinite, which the caller may refuse.
 
     >>> as_number(2, "p"), as_number(10**400, "p")
     (2.0, inf)
@@ -105,50 +105,57 @@ def as_number(value: Any, name: str) -> float:
         return math.nan
 
 
+def as_positive(value: Any, name: str) -> float:
+    """A finite number greater than 0."""
+    number = as_number(value, name)
+    if not 0.0 < number < math.inf:
+        raise ValueError(f"expected {name} to be finite and greater than 0, got {short(value)}")
+    return number
+
+
 def as_every(every: Any) -> int:
-    """Of how many samples one is read after."""
+    """The interval between readings, in samples."""
     if every.__class__ is int and 0 < every < 2**63:
         return every
     number = as_number(every, "every")
     if not 1.0 <= number < math.inf or int(every) != every or int(every) >= 2**63:
         raise ValueError(
-            f"expected every to be a whole number from 1 on, got {short(every)}; the largest is "
-            f"2**63 - 1"
+            f"expected every to be a positive integer, got {short(every)}; the largest is 2**63 - 1"
         )
     return int(every)
 
 
 def as_factor(factor: Any) -> float:
-    """What weights are multiplied by."""
+    """A factor that weights are multiplied by."""
     number = as_number(factor, "factor")
     if not 0.0 < number <= 1.0:
-        raise ValueError(f"expected a factor above 0, and 1 at most, got {short(factor)}")
+        raise ValueError(f"expected a factor greater than 0 and at most 1, got {short(factor)}")
     return number
 
 
 def as_least(least: Any) -> float:
-    """The weight below which a cluster has faded away."""
+    """The weight below which a cluster is dropped."""
     number = as_number(least, "least_weight")
     if not 0.0 < number < 1.0:
-        raise ValueError(f"expected a least weight between 0 and 1, got {short(least)}")
+        raise ValueError(f"expected least_weight between 0 and 1, got {short(least)}")
     return number
 
 
 def as_flag(value: Any, name: str) -> bool:
-    """A yes or no; a text such as "no", which is true, is neither."""
+    """True or False, also as 1 or 0; a string such as "no", which is truthy, is refused."""
     if isinstance(value, (*_BOOLS, int, np.integer)) and value in (0, 1):
         return bool(value)
     raise TypeError(f"expected {name} to be True or False, got {short(value)}")
 
 
 def check_choice(value: Any, name: str, choices: Sequence[str]) -> None:
-    """Refuse what is not among some words."""
+    """Refuse a value that is not one of the choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"expected {name} to be one of {tuple(choices)}, got {short(value)}")
 
 
 def as_options(given: Any, name: str) -> dict[str, Any]:
-    """Options by name, or those that an estimator has; None is none."""
+    """A dict of options, or the parameters of an estimator, as a new dict; None is no options."""
     if given is None:
         return {}
     if hasattr(given, "get_params") and not isinstance(given, type):
@@ -158,83 +165,18 @@ def as_options(given: Any, name: str) -> dict[str, Any]:
     return dict(given)
 
 
-def as_label_array(labels: Any, n: int) -> NDArray[Any]:
-    """Labels as a 1-D array of n entries: numbers and strings natively, the rest as objects."""
-    if isinstance(labels, (str, bytes, bytearray)):
-        raise TypeError(f"expected a sequence of {n} labels, got one {type(labels).__name__}")
-    refuse_unordered(labels, "labels")
-    refuse_masked(labels, "labels")
-    array = _label_array(labels)
-    if array.ndim != 1:
-        raise ValueError(
-            f"expected labels as a 1-D sequence, got shape {array.shape}; use labels.ravel()"
-        )
-    if array.size != n:
-        raise ValueError(f"expected as many labels as samples, got {array.size} for {n} samples")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(
-            f"label {int(np.argmax(np.isnan(array)))} is nan; a label must equal itself"
-        )
-    return array
-
-
-def _label_array(labels: Any) -> NDArray[Any]:
-    if hasattr(labels, "__array__") or isinstance(labels, memoryview):
-        return np.asarray(labels)
-    try:
-        items = list(labels)
-    except TypeError:
-        raise TypeError(f"expected a sequence of labels, got {type(labels).__name__}") from None
-    if all(type(item) is int for item in items):
-        try:
-            return np.array(items, dtype=np.int64)
-        except OverflowError:
-            pass
-    # numpy would turn mixed labels into strings and tuples into columns.
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
-
-
-def check_label(label: Any) -> None:
-    """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
-    if label.__class__ is int or label.__class__ is str:
-        return
-    try:
-        hash(label)
-    except TypeError:
-        raise TypeError(
-            f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
-            f"{short(label)}"
-        ) from None
-    if not _equals_itself(label):
-        raise ValueError(
-            f"a label must equal itself, got {short(label)}; replace missing labels first"
-        )
-
-
-def _equals_itself(label: Any) -> bool:
-    if isinstance(label, (tuple, frozenset)):
-        # These take an entry for equal that is the same object: another nan is another label.
-        return all(map(_equals_itself, label))
-    try:
-        return bool(label == label)
-    except (TypeError, ValueError):  # missing values of pandas are neither equal nor not
-        return False
-
-
 def refuse_unordered(values: Any, name: str) -> None:
-    """Refuse sets and mappings: which entry belongs to which sample would be left to chance."""
-    # Some sparse matrices are dicts, and refused in other words.
+    """Refuse sets and mappings: their order does not say which entry belongs to which sample."""
+    # Some sparse matrices are dicts: `as_floats` refuses those, and says that they hold no numbers.
     if isinstance(values, (set, frozenset, Mapping)) and not hasattr(values, "tocsr"):
         raise TypeError(
-            f"expected {name} as a sequence or an array, got a {type(values).__name__}, which has "
-            f"no order that samples could be in"
+            f"expected {name} as a sequence or an array, got a {type(values).__name__}, "
+            f"which has no order"
         )
 
 
 def refuse_masked(values: Any, name: str) -> None:
-    """Refuse missing values; numpy would warn, and make them something else."""
+    """Refuse masked entries; numpy would warn and convert them to other values."""
     if _is_masked(values):
         raise ValueError(f"expected {name} without masked entries; fill or drop them first")
 
@@ -242,7 +184,7 @@ def refuse_masked(values: Any, name: str) -> None:
 def _is_masked(values: Any) -> bool:
     if not isinstance(values, (list, tuple)):
         return isinstance(values, np.ma.MaskedArray) and bool(np.ma.is_masked(values))
-    # A row of numbers is gone through in C: this is done with every sample.
+    # map and operator.is_ keep the loop in C: this runs for every sample.
     if any(map(operator.is_, values, repeat(np.ma.masked))):
         return True
     nested = len(values) > 0 and isinstance(values[0], (list, tuple, np.ma.MaskedArray))
@@ -252,12 +194,12 @@ def _is_masked(values: Any) -> bool:
 def _is_real(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.ndim == 0 and value.dtype.kind in "iuf" and value is not np.ma.masked
-    # numpy counts spans of time among the integers, Python the truth values.
+    # timedelta64 is an integer to numpy, and bool to Python.
     return isinstance(value, (Real, Decimal)) and not isinstance(value, (*_BOOLS, np.timedelta64))
 
 
 def as_floats(values: Any, name: str) -> NDArray[np.float64]:
-    """Real numbers as float64, contiguous; which ones is for the caller to check."""
+    """Real numbers as contiguous float64; the caller checks the values."""
     if type(values) is np.ndarray and values.dtype == _FLOAT:
         return np.ascontiguousarray(values) if values.ndim else values
     refuse_unordered(values, name)
@@ -273,7 +215,7 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
             f"expected {name} to hold real numbers, got dtype {array.dtype}; "
             f"convert it with astype(float) if it does"
         )
-    with np.errstate(over="ignore"):  # beyond doubles is infinite, and refused as such
+    with np.errstate(over="ignore"):  # beyond doubles is infinite, which callers refuse
         array = array.astype(np.float64, order="C", copy=False)
     return np.ascontiguousarray(array) if array.ndim else array
 
@@ -287,7 +229,7 @@ def _check_features(given: int, expected: int | None) -> None:
 
 
 def _all_within(array: NDArray[np.float64]) -> bool:
-    # min and max need no temporary array and pass nan on.
+    # min and max need no temporary array and propagate nan.
     return bool(array.min() >= -LARGEST and array.max() <= LARGEST)
 
 
@@ -301,24 +243,23 @@ def _not_finite(array: NDArray[np.float64]) -> str:
 
 
 _HINTS = {
-    "labels": " label= is the column that holds them; labels beside an array are given with it, as "
-    "(X, labels)"
+    "labels": " label= names the column of labels; with an array, pass (X, labels) as the source"
 }
 
 
 def refuse_unknown(
     function: Callable[..., Any], given: Iterable[str], also: Iterable[str] = ()
 ) -> None:
-    """Refuse arguments that a function with ``**`` does not have.
+    """Refuse keyword arguments that a function with ``**kwargs`` does not take.
 
     Parameters
     ----------
     function : callable
-        The function, with arguments of its own.
+        The function, with its named parameters.
     given : iterable of str
-        What it was given beside them.
+        Names of the arguments in its ``**kwargs``.
     also : iterable of str
-        What of that it takes.
+        Names that are allowed there.
     """
     known = [*inspect.signature(function).parameters, *also]
     for name in given:

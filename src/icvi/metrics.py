@@ -1,9 +1,9 @@
-"""scikit-learn shaped functions: ``score = f(X, labels)`` for every index of the catalogue.
+"""Functions like scikit-learn's metrics: ``score = f(X, labels)`` for every index of the catalogue.
 
-They give the numbers of `icvi.Tracker` at the end of the stream. Where scikit-learn has a
-function of nearly the same name the name says what differs: `centroid_silhouette_score` and
+They return what `icvi.Tracker` reads at the end of the stream. Where scikit-learn has a
+function of nearly the same name, the name says what differs: `centroid_silhouette_score` and
 `davies_bouldin_squared_score` are the streaming forms; the definitions that need all samples
-are in `icvi.batch`. An undefined score is nan, where scikit-learn raises or substitutes.
+are in `icvi.batch`. An undefined score is nan, where scikit-learn raises or substitutes a value.
 
 >>> from icvi import metrics
 >>> metrics.xie_beni_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
@@ -54,9 +54,9 @@ def conn_index_score(
     border: Border = "CONN",
     sample_weight: Any = None,
 ) -> float:
-    """Conn_Index, larger is better, of the stream that X is, row by row.
+    """Conn_Index, larger is better, of X as a stream, row by row.
 
-    Prototypes are found by a `Quantizer` of vigilance rho between the bounds of X. See
+    A `Quantizer` with vigilance rho and the bounds of X finds the prototypes. See
     `icvi.indices.conn_index`, and `icvi.batch.conn_index` for the batch definition.
 
     >>> conn_index_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])

@@ -1,4 +1,4 @@
-"""Optional packages, imported when they are used; a missing one says how to install it."""
+"""Optional packages, imported on first use; the error for a missing one says what to install."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def needed(package: str, extra: str, by: str = "this") -> Iterator[None]:
     Parameters
     ----------
     package : str
-        What is imported inside, by its top name.
+        Top-level name of the package that is imported inside.
     extra : str
         The extra of icvi that installs it.
     by : str
-        What needs it, as the subject of the sentence.
+        What needs it: the subject of the error message.
 
     Examples
     --------
@@ -36,20 +36,20 @@ def needed(package: str, extra: str, by: str = "this") -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        # A package that is there, but in turn misses another, says so itself.
+        # A package that is installed, but lacks a dependency, has its own error message.
         if (error.name or "").partition(".")[0] != package:
             raise
         raise _missing(package, extra, by, sys.modules.get(package)) from error
 
 
 def load(module: str, extra: str, by: str = "this") -> Any:
-    """A module of an optional package."""
+    """Import a module of an optional package."""
     with needed(module.partition(".")[0], extra, by):
         return importlib.import_module(module)
 
 
 def check(package: str, extra: str, by: str = "this") -> None:
-    """Refuse now what would be missing later; imports nothing."""
+    """Raise now if a package will be missing later; imports nothing."""
     if importlib.util.find_spec(package) is None:
         raise _missing(package, extra, by)
 

@@ -124,7 +124,9 @@ def test_an_index_scores_the_same_alone_and_among_all(name):
 
 @pytest.mark.parametrize("index", ["paper", "all", ["CH", "XB"]])
 def test_one_score_of_several_indices_is_refused(index):
-    with pytest.raises(ValueError, match=r"expected one index, got .*; icvi.scores takes several"):
+    with pytest.raises(
+        ValueError, match=r"expected one index, got .*; use icvi.scores for several"
+    ):
         icvi.score([[0.0], [1.0]], [0, 1], index)
 
 

@@ -197,7 +197,7 @@ def test_without_a_noise_label_every_label_is_a_cluster():
     metric.update({"a": 1.0}, -1)
     metric.update({"a": 2.0}, 0, {})
     assert metric.tracker.labels == [-1, 0]
-    with pytest.raises(ValueError, match="y_pred is None, so the clusterer has no cluster"):
+    with pytest.raises(ValueError, match="y_pred is None: the clusterer has no cluster"):
         metric.update({"a": 1.0}, None)
 
 
@@ -362,7 +362,7 @@ def test_a_clone_with_new_parameters():
 
 
 def test_more_than_one_index_needs_the_plural():
-    with pytest.raises(ValueError, match="expected one index, got 'paper'; RiverIndices takes"):
+    with pytest.raises(ValueError, match="expected one index, got 'paper'; use RiverIndices for"):
         RiverIndex("paper")
     with pytest.raises(ValueError, match="unknown index 'SILL'"):
         RiverIndices(["SILL"])

@@ -175,7 +175,9 @@ def test_scorers_has_the_indices_of_a_group():
 
 
 def test_what_cannot_be_scored_is_refused():
-    with pytest.raises(ValueError, match="expected one index, got 'paper'; scorers takes several"):
+    with pytest.raises(
+        ValueError, match="expected one index, got 'paper'; use scorers for several"
+    ):
         make_scorer("paper")
     with pytest.raises(TypeError, match="with predict or fit_predict, got StandardScaler"):
         make_scorer()(StandardScaler().fit(X), X)

@@ -241,9 +241,9 @@ REFUSED = {
     "many, lengths": (lambda h, X, y: h.relabel_many(X[:2], y[:2], ["x"]), "as many labels"),
     "merge unknown": (lambda h, X, y: h.merge_clusters(y[0], "nobody"), "no cluster has label"),
     "merge itself": (lambda h, X, y: h.merge_clusters(y[0], y[0]), "expected two clusters"),
-    "decay up": (lambda h, X, y: h.decay(1.5), "factor above 0, and 1 at most"),
-    "decay to nothing": (lambda h, X, y: h.decay(0.0), "factor above 0"),
-    "decay nan": (lambda h, X, y: h.decay(float("nan")), "factor above 0"),
+    "decay up": (lambda h, X, y: h.decay(1.5), "factor greater than 0 and at most 1"),
+    "decay to nothing": (lambda h, X, y: h.decay(0.0), "factor greater than 0"),
+    "decay nan": (lambda h, X, y: h.decay(float("nan")), "factor greater than 0"),
     "combine itself": (lambda h, X, y: h.combine(h), "with itself"),
 }
 

@@ -175,7 +175,7 @@ REFUSED = [
     ({"keys": ["a", "b", float("nan")]}, ValueError, "keys, .*equal itself"),
     ({"keys": "abc"}, TypeError, "keys, .*got one str"),
     ({"weights": [1.0, 1.0, -1.0]}, ValueError, "not negative, got -1.0 at 2"),
-    ({"every": 0}, ValueError, "every to be a whole number from 1 on, got 0"),
+    ({"every": 0}, ValueError, "every to be a positive integer, got 0"),
     ({"winners": [[0, 1]] * 3}, ValueError, "track Conn"),
 ]
 

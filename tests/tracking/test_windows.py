@@ -271,8 +271,8 @@ def test_times_must_be_times():
         ({"window": timedelta(0)}, ValueError, "above zero"),
         ({"half_life": 0.0}, ValueError, "half_life above zero"),
         ({"half_life": float("inf")}, ValueError, "half_life above zero"),
-        ({"half_life": 5.0, "least_weight": 0.0}, ValueError, "least weight between 0 and 1"),
-        ({"half_life": 5.0, "least_weight": 1.0}, ValueError, "least weight between 0 and 1"),
+        ({"half_life": 5.0, "least_weight": 0.0}, ValueError, "least_weight between 0 and 1"),
+        ({"half_life": 5.0, "least_weight": 1.0}, ValueError, "least_weight between 0 and 1"),
     ],
 )
 def test_spans_that_cannot_be_are_refused(options, error, message):

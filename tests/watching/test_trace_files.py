@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 import icvi
 import processes
-from icvi.indices.undefined import Treatment
+from icvi.indices.undefined import UndefinedPolicy
 from icvi.tracking.trace import Trace
 from icvi.watching.step import Step
 from icvi.watching.trace_files import growing_file, journal, open_trace, parquet_trace, recover
@@ -209,7 +209,7 @@ def test_every_number_reads_back_exactly(tmp_path_factory, format, values):
     n = len(values)
     tracker = icvi.Tracker(["CH"])
     trace = Trace(
-        Treatment(tracker.indices, "nan"),
+        UndefinedPolicy(tracker.indices, "nan"),
         np.array(values).reshape(n, 1),
         np.ones(n, dtype=np.int64),
         np.arange(1, n + 1),
@@ -361,7 +361,7 @@ def test_how_a_stream_is_cut_into_steps_changes_no_byte(
 
 def test_labels_that_fill_many_pages_make_the_same_file_in_any_batches(tmp_path):
     path, n, tracker = tmp_path / "trace.parquet", 40_000, icvi.Tracker(["CH"])
-    treatment = Treatment(tracker.indices, "nan")
+    treatment = UndefinedPolicy(tracker.indices, "nan")
 
     def step(first, stop):
         labels = objects([f"{sample:0100}" for sample in range(first, stop)])

@@ -1,4 +1,4 @@
-"""From moments to the state that readings see: only what the chosen indices ask for."""
+"""From moments to the state that an index reads, with numpy; only what the chosen indices need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_ASKED = np.empty(0)
 _BLOCK = 4_000_000  # numbers in a block of centroid differences
 
 
-# numpy's warnings about infinities and nan are for the caller to silence: they are expected.
+# Infinities and nan are expected: callers silence numpy's warnings about them.
 
 
 def derive(m: Moments, want: int) -> State:

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.centroids import Centroids, centroids, separations, squared_radii
-from icvi.batch.clusters import Clusters, by_cluster
-from icvi.batch.options import check_choice, check_positive
-from icvi.batch.overflow import finite
-from icvi.indices.undefined import Undefined, treated
+from icvi.batch.clusters import (
+    Centroids,
+    Clusters,
+    by_cluster,
+    centroids,
+    finite,
+    separations,
+    squared_radii,
+)
+from icvi.indices.undefined import Undefined, check_undefined, resolve
+from icvi.inputs import as_positive
 from icvi.kernels.undefined import FEW_CLUSTERS, OVERFLOW, ZERO_WITHIN, ZERO_WITHIN_0
 
 
@@ -28,13 +34,13 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
     p : float, positive
         Contrast between different partitions.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters, or when every sample lies on its centroid: nan,
-        the one-sided limit where there is one (inf), or `UndefinedIndexError`.
+        Result for fewer than two clusters, or if every sample lies on its centroid: nan, the
+        one-sided limit where there is one (inf), or an `UndefinedIndexError`.
 
     Returns
     -------
     float
-        A number not below 0; larger is better.
+        At least 0; larger is better.
 
     See Also
     --------
@@ -47,8 +53,8 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
               E_k = \sum_i \sum_{x \in i} \|x - v_i\|, \quad
               D_k = \max_{i,j} \|v_i - v_j\|
 
-    Data times s multiply the index by :math:`s^p`. The streaming index I squares every norm:
-    another number.
+    Data times s multiply the index by :math:`s^p`. The streaming index I squares every norm, so
+    its values differ.
 
     References
     ----------
@@ -62,10 +68,10 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
     >>> i_index_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], p=1)
     25.0
     """
-    check_positive("p", p)
-    check_choice("undefined", undefined, Undefined)
-    value = _i_index(by_cluster(X, labels), float(p))
-    return treated("i_index_score", value, undefined, {"zero_within": math.inf})
+    exponent = as_positive(p, "p")
+    check_undefined(undefined)
+    value = _i_index(by_cluster(X, labels), exponent)
+    return resolve("i_index_score", value, undefined, {"zero_within": math.inf})
 
 
 def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
@@ -78,13 +84,13 @@ def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
     labels : sequence of n_samples hashables
         The cluster of each sample.
     undefined : {"nan", "limit", "raise"}
-        What to do with fewer than two clusters, or when every sample lies on its centroid: nan,
-        the one-sided limit where there is one (inf), or `UndefinedIndexError`.
+        Result for fewer than two clusters, or if every sample lies on its centroid: nan, the
+        one-sided limit where there is one (inf), or an `UndefinedIndexError`.
 
     Returns
     -------
     float
-        A number not below 0; larger is better.
+        At least 0; larger is better.
 
     See Also
     --------
@@ -105,9 +111,9 @@ def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
     >>> pbm_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
     625.0
     """
-    check_choice("undefined", undefined, Undefined)
+    check_undefined(undefined)
     value = _i_index(by_cluster(X, labels), 2.0)
-    return treated("pbm_score", value, undefined, {"zero_within": math.inf})
+    return resolve("pbm_score", value, undefined, {"zero_within": math.inf})
 
 
 def _i_index(c: Clusters, p: float) -> float:
@@ -127,5 +133,5 @@ def _i_index(c: Clusters, p: float) -> float:
 
 
 def _scatter(c: Clusters, bounds: NDArray[np.int64], v: Centroids) -> float:
-    """Distances of all samples from their centroids, summed."""
+    """Sum of the distances of all samples from their centroids."""
     return float(np.sqrt(squared_radii(c.F, bounds, v)).sum())

@@ -1,4 +1,4 @@
-"""All data at hand: validity indices of a labelled data set, without a stream."""
+"""Validity indices of a labelled data set, without a stream and, but for prototypes, a compiler."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 
 from icvi.batch.derived import derive, with_gaussians
 from icvi.indices import Index, select
-from icvi.indices.index import Ridge
-from icvi.indices.undefined import Treatment, Undefined
-from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.indices.catalogue import select_one
+from icvi.indices.ridge import Ridge
+from icvi.indices.undefined import Undefined, UndefinedPolicy
+from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
-from icvi.labels import NOISE, Labels
+from icvi.labels import NOISE, Labels, as_label_array
 from icvi.state.moments import Moments, gather
 from icvi.tracking.plan import wanted
-from icvi.wording import short
 
 
 def score(
@@ -44,7 +44,7 @@ def score(
     weights : array-like of length n, optional
         Weight 2 counts a sample twice.
     noise_label : hashable, optional
-        Samples with this label belong to no cluster and are left out.
+        Label that marks noise; samples with it are left out.
     undefined : {"nan", "limit", "raise"}, default "nan"
         What to return where the formula has no finite value.
 
@@ -58,13 +58,10 @@ def score(
     >>> icvi.score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], "CH")
     50.0
     """
-    chosen = select(index)
-    if len(chosen) != 1:
-        raise ValueError(f"expected one index, got {short(index)}; icvi.scores takes several")
-    (value,) = scores(
-        X, labels, chosen, weights=weights, noise_label=noise_label, undefined=undefined
-    ).values()
-    return value
+    chosen = select_one(index, several="icvi.scores")
+    return scores(X, labels, chosen, weights=weights, noise_label=noise_label, undefined=undefined)[
+        chosen.name
+    ]
 
 
 def scores(
@@ -78,8 +75,8 @@ def scores(
 ) -> dict[str, float]:
     """Several validity indices of labelled data, from one pass over it.
 
-    Indices on prototypes, such as Conn, are read at the end of the stream that X is, row by row,
-    with the prototypes of a `Quantizer` between the bounds of X.
+    Indices on prototypes, such as Conn, depend on the order of the samples. They are read at the
+    end of a stream of the rows of X, with the prototypes of a `Quantizer` that has the bounds of X.
 
     Parameters
     ----------
@@ -100,7 +97,7 @@ def scores(
     {'CH': 50.0, 'XB': 0.01}
     """
     chosen = select(indices)
-    treatment = Treatment(chosen, undefined)
+    policy = UndefinedPolicy(chosen, undefined)
     on_clusters = [index for index in chosen if index.on == "clusters"]
     on_prototypes = [index for index in chosen if index.on == "prototypes"]
     want = wanted(on_clusters)
@@ -113,7 +110,7 @@ def scores(
         if on_prototypes:
             values |= streamed(X, labels, on_prototypes, weights, noise_label)
     names = [index.name for index in chosen]
-    return dict(zip(names, treatment.all([values[name] for name in names]), strict=True))
+    return dict(zip(names, policy.all([values[name] for name in names]), strict=True))
 
 
 def streamed(
@@ -124,8 +121,8 @@ def streamed(
     noise_label: Hashable = None,
     quantizer: Mapping[str, Any] | None = None,
 ) -> dict[str, float]:
-    """Indices on prototypes, which depend on the order of samples: those of the stream's end."""
-    from icvi.tracking.tracker import Tracker
+    """Indices on prototypes, read at the end of a stream of the rows of X."""
+    from icvi.tracking.tracker import Tracker  # here, because it loads Numba
 
     X = as_samples(X)
     bounds = X.min(axis=0), X.max(axis=0)
@@ -147,7 +144,7 @@ def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> dict[str,
 def _moments(
     X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
 ) -> Moments | None:
-    """Moments of the clusters; None when every sample is noise or weightless."""
+    """Moments of the clusters; None if every sample is noise or has weight 0."""
     X = as_samples(X)
     label_array = as_label_array(labels, len(X))
     w = None if weights is None else as_weights(weights, len(X))
@@ -163,7 +160,7 @@ def _moments(
 
 
 def _read(index: Index, state: State) -> float:
-    """A reading outside compiled code, with the same rule for what has no value."""
+    """A reading outside compiled code, undefined where it is undefined in compiled code."""
     try:
         value = index(state)
     except OverflowError:

@@ -1,1 +1,1 @@
-"""Bridges to other libraries: thin, optional, imported only when used."""
+"""The indices in other libraries: thin, optional, imported only when used."""

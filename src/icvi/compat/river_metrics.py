@@ -7,8 +7,8 @@
 CH: 7.56
 XB: 0.205761
 
-They are exact after every sample, from labels alone, and `revert` takes a sample back exactly.
-Values are those of `icvi.Tracker`, so those of `icvi.scores` for the same samples and labels.
+They need no more than labels and are exact after every sample; `revert` removes a sample exactly.
+Values are those of `icvi.Tracker`, and so those of `icvi.scores` for the same samples and labels.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
-from icvi.indices import Index, select
+from icvi.indices import Index
+from icvi.indices.catalogue import select_one
 from icvi.optional import needed
 from icvi.tracking.tracker import Tracker
-from icvi.wording import short
 
 with needed("river", "river", "icvi.compat.river_metrics"):
     from river.metrics.base import ClusteringMetric
@@ -30,7 +30,7 @@ __all__ = ["ClusteringMetrics", "RiverIndex", "RiverIndices"]
 
 
 class _Tracking(ClusteringMetric):
-    """A metric that hands samples to a tracker."""
+    """A metric that passes samples to a tracker."""
 
     noise_label: Hashable
     options: dict[str, Any]
@@ -41,7 +41,7 @@ class _Tracking(ClusteringMetric):
 
     @property
     def tracker(self) -> Tracker:
-        """The tracker behind it, with all it knows of the clusters."""
+        """The tracker behind it, which knows the clusters."""
         return self._tracker
 
     def update(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
@@ -50,12 +50,12 @@ class _Tracking(ClusteringMetric):
         Parameters
         ----------
         x : dict
-            Its features; the first sample decides which there are, and their order.
+            Its features. The first sample determines the features and their order.
         y_pred : hashable
             The label that the clusterer gave it.
         centers : dict, optional
-            The clusterer's centres by label. Only their labels are looked at: where that of the
-            sample is not among them, the clusterer had no cluster for it, and it is noise.
+            The clusterer's centers by label. Only the labels are used: a sample whose label is
+            not among them had no cluster, so it is noise.
         w : float, default 1.0
             Its weight.
         """
@@ -64,7 +64,7 @@ class _Tracking(ClusteringMetric):
         self._features = features
 
     def revert(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
-        """Take a sample back.
+        """Remove a sample.
 
         Parameters
         ----------
@@ -88,8 +88,8 @@ class _Tracking(ClusteringMetric):
         if self.noise_label is None:
             if y_pred is None:
                 raise ValueError(
-                    "y_pred is None, so the clusterer has no cluster for this sample; leave it "
-                    "out, or set noise_label to have such samples counted as noise"
+                    "y_pred is None: the clusterer has no cluster for this sample; leave it out, "
+                    "or set noise_label to count such samples as noise"
                 )
             return y_pred
         known = centers is None or not isinstance(centers, Mapping) or y_pred in centers
@@ -104,18 +104,17 @@ class RiverIndex(_Tracking):
     index : str or Index, default "SIL"
         A name of the catalogue or an index object.
     noise_label : hashable, default -1
-        The label of samples in no cluster, which are left out. Those that the clusterer has no
-        cluster for count as noise, too: the label is None, or not among the centres. None to have
-        no noise.
+        The label that marks noise; such samples are left out. A sample whose label is None, or
+        not among the centers, is noise too. None: no sample is noise.
     **options
         Those of `icvi.Tracker`: ``undefined``, ``window``, ``half_life``, ``bounds``,
         ``quantizer``. Conn needs bounds.
 
     Notes
     -----
-    Where a pipeline scales, river's `progressive_val_score` gives metrics the scaled samples. A
-    reading that is undefined is nan, unless ``undefined`` says otherwise; river's Silhouette gives
-    an infinity. `why` says why.
+    In a pipeline with a scaler, river's `progressive_val_score` passes the scaled samples to
+    metrics. An undefined reading is nan, unless ``undefined`` says otherwise, and `why` returns the
+    reason; river's Silhouette returns an infinity.
 
     Examples
     --------
@@ -133,10 +132,7 @@ class RiverIndex(_Tracking):
         self, index: str | Index = "SIL", noise_label: Hashable = -1, **options: Any
     ) -> None:
         self.index, self.noise_label, self.options = index, noise_label, options
-        chosen = select(index)
-        if len(chosen) != 1:
-            raise ValueError(f"expected one index, got {short(index)}; RiverIndices takes several")
-        self._begin(chosen)
+        self._begin(select_one(index, several="RiverIndices"))
 
     def get(self) -> float:
         """The reading now."""
@@ -156,7 +152,7 @@ class RiverIndex(_Tracking):
 
 
 class RiverIndices(_Tracking):
-    """Several validity indices as one metric of river: all read one state.
+    """Several validity indices as one metric of river, which share one state.
 
     Parameters
     ----------
@@ -203,15 +199,15 @@ class RiverIndices(_Tracking):
 
 
 class ClusteringMetrics(ClusteringMetric):
-    """Clustering metrics, ours or river's, updated together: what ``a + b`` makes.
+    """Clustering metrics, ours or river's, updated together: the result of ``a + b``.
 
-    River's own ``Metrics`` is not taken for a clustering metric by `progressive_val_score`. Where
-    all are validity indices, `RiverIndices` needs one state instead of one for each.
+    `progressive_val_score` does not accept river's own ``Metrics`` as a clustering metric. If all
+    are validity indices, use `RiverIndices`, which needs one state instead of one for each.
 
     Parameters
     ----------
     metrics : list of ClusteringMetric
-        They are held, not copied.
+        They are not copied.
 
     Examples
     --------
@@ -233,12 +229,12 @@ class ClusteringMetrics(ClusteringMetric):
             metric.update(x, y_pred, centers, w)
 
     def revert(self, x: Sample, y_pred: Hashable, centers: Any = None, w: float = 1.0) -> None:
-        """Take a sample back from each."""
+        """Remove a sample from each."""
         for metric in self.metrics:
             metric.revert(x, y_pred, centers, w)
 
     def get(self) -> list[Any]:  # type: ignore[override]
-        """What each gives, in order."""
+        """The value of each, in order."""
         return [metric.get() for metric in self.metrics]
 
     @property
@@ -247,13 +243,13 @@ class ClusteringMetrics(ClusteringMetric):
         raise NotImplementedError("each metric has a direction of its own")
 
     def works_with(self, model: Any) -> bool:
-        """Whether all work with a model."""
+        """Whether all metrics work with a model."""
         return all(metric.works_with(model) for metric in self.metrics)
 
     def clone(
         self, new_params: dict[str, Any] | None = None, include_attributes: bool = False
     ) -> ClusteringMetrics:
-        """The same metrics, fresh."""
+        """The same metrics without samples."""
         return ClusteringMetrics(
             metric.clone(new_params, include_attributes) for metric in self.metrics
         )
@@ -270,8 +266,8 @@ class ClusteringMetrics(ClusteringMetric):
     def __add__(self, other: ClusteringMetric) -> ClusteringMetrics:
         if not isinstance(other, ClusteringMetric):
             raise ValueError(
-                f"expected another clustering metric, got {type(other).__name__}: it is not fed "
-                f"with samples and labels"
+                f"expected another clustering metric, got {type(other).__name__}, which is not "
+                f"updated with samples and labels"
             )
         more = other.metrics if isinstance(other, ClusteringMetrics) else [other]
         return ClusteringMetrics([*self.metrics, *more])

@@ -13,12 +13,12 @@
 >>> search.fit(X).best_params_
 {'n_clusters': 4}
 
-Clusterings have no right answers to be kept from them, so the usual way is to fit and to score on
-all samples: ``cv=AllSamples()``. With any other ``cv`` a score is that of held-out samples in the
-clusters that the others gave.
+A clustering has no ground truth to hide from it, so it is usual to fit and to score on all samples:
+``cv=AllSamples()``. With any other ``cv`` the score is that of the held-out samples in the clusters
+that were fitted to the others.
 
-An undefined score is nan. A search ranks it last and warns; ``undefined="raise"`` has it raise, and
-the search then puts its ``error_score`` in its place.
+An undefined score is nan, which a search ranks last with a warning. With ``undefined="raise"`` the
+scorer raises, and the search uses its ``error_score``.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from numpy.typing import NDArray
 
 from icvi.batch.scoring import score
 from icvi.indices import Index, select
+from icvi.indices.catalogue import select_one
 from icvi.indices.undefined import Undefined
 from icvi.optional import needed
-from icvi.wording import short
 
 __all__ = ["AllSamples", "IndexScorer", "make_scorer", "scorers"]
 
 
 class AllSamples:
-    """One split in which all samples are both fitted and scored, for ``GridSearchCV(cv=...)``.
+    """One split that fits and scores all samples, for ``GridSearchCV(cv=...)``.
 
     Examples
     --------
@@ -57,7 +57,7 @@ class AllSamples:
         y: Any = None,  # noqa: ARG002
         groups: Any = None,  # noqa: ARG002
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Positions of the samples to fit and of those to score: all, and all."""
+        """Positions of the samples to fit and of the samples to score: all of them."""
         everything = np.arange(X.shape[0] if hasattr(X, "shape") else len(X))
         yield everything, everything
 
@@ -68,18 +68,17 @@ class AllSamples:
 def make_scorer(
     index: str | Index = "SIL", *, noise_label: Hashable = -1, undefined: Undefined = "nan"
 ) -> IndexScorer:
-    """A scorer for ``scoring=`` of a search, of `cross_validate` and the like.
+    """A scorer for the ``scoring`` argument of a search, `cross_validate` and the like.
 
     Parameters
     ----------
     index : str or Index, default "SIL"
         A name of the catalogue or an index object.
     noise_label : hashable, default -1
-        Samples with this label, as DBSCAN and HDBSCAN give it, belong to no cluster and are left
-        out. Beware: parameters that call most samples noise can score well. None counts them as a
-        cluster.
+        The label that marks noise, -1 in DBSCAN and HDBSCAN; such samples are left out. Beware:
+        parameters that label most samples as noise can score well. None: -1 is a cluster.
     undefined : {"nan", "limit", "raise"}, default "nan"
-        What the score is where the formula has no finite value.
+        The score where the formula has no finite value.
 
     Returns
     -------
@@ -94,10 +93,7 @@ def make_scorer(
     >>> make_scorer("XB")
     neg_XB
     """
-    chosen = select(index)
-    if len(chosen) != 1:
-        raise ValueError(f"expected one index, got {short(index)}; scorers takes several")
-    return IndexScorer(chosen[0], noise_label, undefined)
+    return IndexScorer(select_one(index, several="scorers"), noise_label, undefined)
 
 
 def scorers(
@@ -106,7 +102,7 @@ def scorers(
     noise_label: Hashable = -1,
     undefined: Undefined = "nan",
 ) -> dict[str, IndexScorer]:
-    """Scorers by name, for a search by several: give it one of the names as ``refit``.
+    """Scorers by name, for a search by several metrics; pass one of the names as ``refit``.
 
     Parameters
     ----------
@@ -118,8 +114,8 @@ def scorers(
     Returns
     -------
     dict
-        Name to scorer. Indices that are better when smaller are negated and have ``neg_`` in front
-        of their names, as in scikit-learn.
+        Name to scorer. Where smaller is better, the index is negated and its name has the prefix
+        ``neg_``, as in scikit-learn.
 
     Examples
     --------
@@ -131,19 +127,19 @@ def scorers(
 
 
 class IndexScorer:
-    """One validity index of what an estimator makes of samples; larger is better.
+    """Scores an estimator by one validity index; larger is better.
 
-    Labels are what the estimator predicts. One that cannot predict, such as DBSCAN, is fitted anew,
-    as a copy, to the samples it is scored on: its ``labels_`` would be those of other samples
-    wherever a search holds some out. Distances are those of X as it is given: where a pipeline
-    scales, the index sees what comes in, not what its clusterer sees.
+    The labels are the estimator's predictions. An estimator without ``predict``, such as DBSCAN, is
+    cloned and fitted to the samples that are scored, because its ``labels_`` may belong to other
+    samples. The index uses X as it is passed: in a pipeline with a scaler, the samples before
+    scaling.
 
     Attributes
     ----------
     index : Index
-        What is read.
+        The index.
     name : str
-        That of the index, with ``neg_`` in front where it is negated.
+        The name of the index, with the prefix ``neg_`` if it is negated.
     """
 
     def __init__(self, index: Index, noise_label: Hashable, undefined: Undefined) -> None:

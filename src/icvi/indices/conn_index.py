@@ -4,11 +4,11 @@ r"""Conn_Index: whether prototypes are connected inside clusters rather than acr
 
 Intra is the mean share of a cluster's samples whose two best prototypes are both the cluster's
 own, Inter the mean over clusters of the strongest connection to another one; `Connectivity`
-has the definitions. In [0, 1], larger is better. A single cluster reads 0, so only the state
-before the first sample is undefined. Equations 30-36 of the paper.
+has the definitions. In [0, 1], larger is better. 0 for a single cluster, so it is undefined only
+before the first sample. Equations 30-36 of the paper.
 
-The only index of the paper that reads prototypes instead of moments, so it depends on the order
-of samples and on what finds the prototypes.
+It is the only index of the paper on prototypes instead of moments, so it depends on the order of
+the samples and on the clusterer that finds the prototypes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.indices.index import Index
-from icvi.indices.ridge import named
+from icvi.indices.ridge import name_with_options
 
 if TYPE_CHECKING:
     from icvi.connectivity.connectivity import Connectivity
@@ -52,7 +52,7 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
     """
     check_form(convention, border)
     return ConnIndex(
-        name=named(
+        name=name_with_options(
             "Conn",
             convention=None if convention == "paper" else convention,
             border=None if border == "CONN" else border,
@@ -66,7 +66,8 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
         fields=(),
         reference="Tasdemir & Merenyi 2011; incremental: Brito da Silva, Melton & Wunsch 2019",
         on="prototypes",
-        recipe=("Conn", {"convention": convention, "border": border}),
+        family="Conn",
+        options={"convention": convention, "border": border},
         convention=convention,
         border=border,
     )

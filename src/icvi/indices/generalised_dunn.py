@@ -3,25 +3,25 @@ r"""GD43 and GD53: smallest separation over largest width, as the authors' toolb
 .. math:: GD_{43} = \frac{\sqrt{\min_{i<j}\|v_i-v_j\|^2}}{\max_i 2\,CP_i/n_i}, \qquad
           GD_{53} = \frac{\min_{i<j} (CP_i+CP_j)/(n_i+n_j)}{\max_i 2\,CP_i/n_i}
 
-Larger is better; :math:`[0, \infty)`. Undefined for k < 2 and W = 0. Not in the paper; kept
-exactly as the toolbox computes them, for comparison. GD43 divides a distance by a squared
-one, so data times s divide it by s. GD53 measures distances to the own centroid, so it does
-not see how far apart the clusters are.
+Larger is better; :math:`[0, \infty)`. Undefined for k < 2 and W = 0. Not in the paper; they are
+computed exactly as in the toolbox, for comparison. GD43 divides a distance by a squared
+distance, so data times s divide it by s. GD53 uses only distances to the own centroid, so it does
+not depend on how far apart the clusters are.
 
-In GD53 the best pair always has the cluster of least mean squared radius in it, because the
-fraction lies between the two clusters' own; one pass finds it.
+In GD53 the minimal pair always contains the cluster with the smallest mean squared radius, because
+the fraction lies between the radii of the two clusters; one pass finds it.
 """
 
 from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
 
-@index(
+@builtin_index(
     name="GD43",
     title="Generalised Dunn 43",
     formula="smallest distance of centroids over the largest cluster diameter",
@@ -42,7 +42,7 @@ def GD43(s: State) -> float:
     return math.sqrt(s.D_min) / (2.0 * widest)
 
 
-@index(
+@builtin_index(
     name="GD53",
     title="Generalised Dunn 53",
     formula="smallest mean distance of two clusters to their centroids over the largest "

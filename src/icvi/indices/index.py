@@ -8,10 +8,11 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any, Literal, cast, overload
 
+from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.wording import short
@@ -19,10 +20,10 @@ from icvi.wording import short
 Reading = Callable[..., float]
 Direction = Literal["max", "min"]
 
-#: What each field of the state asks of the caches. Fields not named here are always there.
+#: The caches that each field of the state needs. All other fields are always there.
 _ASKS = {
     "B": L.WANT_BETWEEN,
-    # W + B, not the sum over all samples: that one still has the rounding of what has left.
+    # W + B, not a sum over all samples: that would keep the rounding of removed samples.
     "CP_0": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
@@ -44,18 +45,6 @@ _ASKS = {
 }
 
 
-@dataclass(frozen=True)
-class Ridge:
-    """delta I, added to every covariance: a fixed delta, or 10^(-epsilon/d) in d dimensions."""
-
-    epsilon: float | None = 12.0
-    delta: float | None = None
-
-    def value(self, d: int) -> float:
-        """Delta for data with d features."""
-        return self.delta if self.delta is not None else 10.0 ** (-float(self.epsilon or 0.0) / d)
-
-
 @dataclass(frozen=True, eq=False)
 class Index:
     """A cluster validity index: give it to `Tracker`, `score` or `scores`.
@@ -71,13 +60,13 @@ class Index:
     range : tuple of float
         Smallest and largest value it can take.
     limits : mapping
-        What ``undefined="limit"`` gives for a reason, where the formula has a limit.
+        The value for ``undefined="limit"``, by reason, where the formula has a limit.
     formula : str
         What is computed, in words.
     reference : str
         Where it was published.
     on : {"clusters", "prototypes"}
-        What it compares. Prototypes come from a clusterer that has them, or from a `Quantizer`.
+        What it compares. Prototypes come from the clusterer or from a `Quantizer`.
     """
 
     name: str
@@ -91,27 +80,47 @@ class Index:
     reference: str = field(default="", repr=False)
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
-    own: bool = field(default=False, repr=False)
-    recipe: tuple[str, Mapping[str, Any]] | None = field(default=None, repr=False)
     on: Literal["clusters", "prototypes"] = field(default="clusters", repr=False)
+    #: Of icvi's indices: what the module of the reading calls the index, or the function that
+    #: makes it from ``options``. A user's own index has none.
+    family: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a user's own, not one of icvi's."""
+        return self.family is None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What identifies it in a saved file; `catalogue.from_spec` reads those of icvi."""
+        if self.own:
+            return {"own": self.name}
+        # By identity: 0.0 equals False, and delta=0.0 is an option that was given.
+        given = {
+            key: value
+            for key, value in self.options.items()
+            if value is not None and value is not False
+        }
+        return {"family": self.family, "options": given, "name": self.name}
 
     @property
     def needs(self) -> tuple[str, ...]:
         """Fields of the state that it reads."""
-        # Not at decoration: functions that it calls may be defined further down.
+        # Not when it is decorated: functions that it calls may be defined further down.
         if self.fields is not None:
             return self.fields
-        # A user's function may see other functions later under the same names; ours do not.
+        # A name in a user's function may refer to another function later; in ours it does not.
         return fields_read(self.reading) if self.own else _fields_read_once(self.reading)
 
     @property
     def regularisation(self) -> Ridge | None:
-        """The ridge of covariances: its own, the usual one if it reads them, else None."""
+        """The ridge of its covariances: its own, or the default; None if it reads none."""
         return self.ridge or (Ridge() if self.want & L.WANT_GAUSSIAN else None)
 
     @property
     def want(self) -> int:
-        """The caches it asks for, as bits of `kernels.layout`."""
+        """The caches it needs, as bits of `kernels.layout`."""
         return functools.reduce(int.__or__, (_ASKS.get(name, 0) for name in self.needs), 0)
 
     def __call__(self, state: State) -> float:
@@ -119,53 +128,73 @@ class Index:
         return float(self.reading(state, *self.parameters))
 
     def __deepcopy__(self, memo: Any) -> Index:
-        return self  # nothing in it changes
+        return self  # it is immutable
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Like functions and classes, by the place of the definition.
+        module, name = self.reading.__module__, self.reading.__qualname__
         if not self.own:
-            from icvi.indices.recipes import from_recipe, recipe_of
-
-            return from_recipe, (recipe_of(self),)
+            return _builtin_index, (module, self.spec)
         facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
-        place = self.reading.__module__, self.reading.__qualname__
-        return _own_index, (*place, facts, _code_where_needed(self.reading))
+        return _own_index, (module, name, facts, _code_where_needed(self.reading))
+
+
+def _builtin_index(module: str, spec: Mapping[str, Any]) -> Index:
+    """One of icvi's indices, from the module that defines it."""
+    made = getattr(importlib.import_module(module), spec["family"])
+    return remade(made, spec["options"], spec["name"])
+
+
+def remade(made: Index | Callable[..., Index], options: Mapping[str, Any], name: str) -> Index:
+    """An index, or the one that a function makes from options, under a given name."""
+    index = made if isinstance(made, Index) else made(**options)
+    return index if index.name == name else replace(index, name=name)
 
 
 def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None = None) -> Index:
-    """A user's index, from where its function was defined, or from the code that came along."""
+    """A user's index, from the module that defines its function, or from the pickled code."""
     try:
-        found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        reading = _defined(module, name)
     except (ImportError, AttributeError):
         if code is None:
             raise
-        found = None
-    reading: Any = found.reading if isinstance(found, Index) else found
+        reading = None
     if code is not None and _body(reading) != _body(_from_code(code)):
         reading = _from_code(code)
     return Index(reading=reading, **facts)
 
 
+def _defined(module: str, name: str) -> Any:
+    """The function that a module defines under a name, decorated or not."""
+    found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+    return found.reading if isinstance(found, Index) else found
+
+
 def _code_where_needed(reading: Reading) -> bytes | None:
     """The code of a function that another process could not import.
 
-    What a script or a notebook defines is there in the process that runs it, and in no other one;
-    a function inside of a function can be found by its name in none.
+    No other process can import what a script or a notebook defines. No process at all can import a
+    function inside a function, or one that has the name of the function it wraps.
     """
+    module = reading.__module__
+    try:
+        if module != "__main__" and _defined(module, reading.__qualname__) is reading:
+            return None
+    except (ImportError, AttributeError):
+        pass
     from numba import cloudpickle
 
-    if reading.__module__ != "__main__" and "<locals>" not in reading.__qualname__:
-        return None
     return cast("bytes", cloudpickle.dumps(reading))
 
 
-@functools.lru_cache(maxsize=64)  # one function, and so compiled once, however often it comes
+@functools.lru_cache(maxsize=64)  # equal code is one function, so it is compiled once
 def _from_code(code: bytes) -> Reading:
     return cast("Reading", pickle.loads(code))
 
 
 def _body(reading: Any) -> tuple[Any, ...]:
-    """What two functions of the same name differ in."""
-    function = getattr(reading, "py_func", reading)  # of one that Numba has compiled
+    """What distinguishes two functions of the same name."""
+    function = getattr(reading, "py_func", reading)  # unwraps what Numba has compiled
     return getattr(function, "__code__", None), getattr(function, "__defaults__", None)
 
 
@@ -217,8 +246,8 @@ def index(
     range : tuple of float, optional
         Smallest and largest possible value.
     needs : tuple of str, optional
-        Fields of the state that it reads. Found in the function and the functions it calls;
-        to be given only where that is impossible.
+        Fields of the state that it reads. By default they are found in the function and the
+        functions it calls; pass them only where that fails.
     limits : mapping, optional
         Reason to value, for ``undefined="limit"``.
     formula : str, optional
@@ -256,8 +285,7 @@ def index(
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):
         raise ValueError(f"expected direction 'max' or 'min', got {short(direction)}")
-    own = not function.__module__.startswith("icvi.indices.")
-    if own and not _takes_the_state_alone(function):
+    if not _takes_the_state_alone(function):
         raise TypeError(
             f"expected a function of the state alone, got {function.__name__}"
             f"{inspect.signature(function)}; close over other values or give them defaults"
@@ -273,8 +301,20 @@ def index(
         limits=limits or {},
         formula=formula,
         reference=reference,
-        own=own,
     )
+
+
+def builtin_index(
+    *,
+    name: str,
+    range: tuple[float, float] = (-math.inf, math.inf),
+    **facts: Any,
+) -> Callable[[Reading], Index]:
+    """Decorate a reading of icvi, which may have parameters; users call `index`.
+
+    Where a function is defined does not decide whose it is: ``functools.wraps`` copies the module.
+    """
+    return lambda reading: Index(name=name, range=range, reading=reading, family=name, **facts)
 
 
 def _takes_the_state_alone(function: Reading) -> bool:
@@ -288,7 +328,7 @@ def fields_read(function: Reading) -> tuple[str, ...]:
     return tuple(name for name in State._fields if name in names)
 
 
-_fields_read_once = functools.cache(fields_read)  # it takes most of the time of a new tracker
+_fields_read_once = functools.cache(fields_read)  # most of the time that a new tracker takes
 
 
 def _code_names(code: CodeType) -> set[str]:

@@ -6,7 +6,7 @@ r"""NI: how much less Gaussian the data become when the clusters are taken as on
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I`. Smaller is better; exactly 0 for one cluster.
 Undefined without samples, where a covariance is singular or so ill-conditioned that the value is
 not certain to 1e-9, and where a cluster weighs less than 1. Equations 22-26 of the paper,
-incremental form 65-66; the state stays unregularised, :math:`\delta` is added when read.
+incremental form 65-66; the state is not regularised, :math:`\delta` is added when NI is read.
 
 :math:`\delta = 10^{-\varepsilon/d}` by default, :math:`\varepsilon = 12`. It depends on the
 unit of the data and grows with d (0.1 at d = 12): a cluster of d samples or fewer is all
@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from icvi.indices.index import Index, index
-from icvi.indices.ridge import named, options
+from icvi.indices.index import Index, builtin_index
+from icvi.indices.ridge import checked_options, name_with_options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 
 
-@index(
+@builtin_index(
     name="NI",
     title="Negentropy increment",
     formula="log-volume of the clusters, weighted by size, plus the entropy of their sizes, less "
@@ -60,5 +60,6 @@ def NI(epsilon: float | None = None, delta: float | None = None) -> Index:
     delta : float, optional
         The number added to the diagonal of every covariance, instead of epsilon.
     """
-    ridge, given = options(epsilon, delta)
-    return replace(_negentropy, name=named("NI", **given), ridge=ridge, recipe=("NI", given))
+    ridge, options = checked_options(epsilon, delta)
+    name = name_with_options("NI", **options)
+    return replace(_negentropy, name=name, ridge=ridge, options=options)

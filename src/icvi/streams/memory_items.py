@@ -8,11 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array
-from icvi.labels import plain
+from icvi.labels import as_label_array, label_array, plain
 from icvi.streams.batch import Batch
 from icvi.streams.tables import as_arrow, is_table, slices
-from icvi.streams.values import label_array
 
 
 class NamedColumns(NamedTuple):

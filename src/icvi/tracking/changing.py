@@ -10,7 +10,7 @@ from typing import Any, Self
 from numpy.typing import NDArray
 
 from icvi.indices import Index
-from icvi.indices.undefined import Treatment
+from icvi.indices.undefined import UndefinedPolicy
 from icvi.inputs import as_factor, as_sample, as_weight
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
@@ -38,7 +38,7 @@ class Changing(Tracked):
 
     indices: tuple[Index, ...]
     _names: list[str]
-    _treatment: Treatment
+    _treatment: UndefinedPolicy
     _window: Window | None
     _flow: Window | Fading | None
     _spans: tuple[Any, Any, float]

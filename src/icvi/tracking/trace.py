@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.indices.index import Direction
-from icvi.indices.undefined import Treatment
+from icvi.indices.undefined import UndefinedPolicy
 from icvi.kernels.undefined import why
 from icvi.optional import needed
 from icvi.wording import short
@@ -46,7 +46,7 @@ class Trace:
 
     def __init__(
         self,
-        treatment: Treatment,
+        treatment: UndefinedPolicy,
         values: NDArray[np.float64],
         k: NDArray[np.int64],
         samples: NDArray[np.int64],

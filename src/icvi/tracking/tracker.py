@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
-from icvi.indices.undefined import Treatment, Undefined
+from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.inputs import as_every, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
@@ -110,7 +110,7 @@ class Tracker(Changing):
         if window is not None and half_life is not None:
             raise ValueError("expected a window or a half_life, got both")
         self.indices = select(indices)
-        self._treatment = Treatment(self.indices, undefined)
+        self._treatment = UndefinedPolicy(self.indices, undefined)
         self._names = [index.name for index in self.indices]
         on_clusters = [index for index in self.indices if index.on == "clusters"]
         self._readings = Readings(on_clusters, noise_label)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch
@@ -20,7 +21,7 @@ from icvi.streams.files.blocks import LONGEST, Block
 from icvi.streams.files.row_ends import csv_row_ends
 from icvi.streams.row_by_row import Sample, read_sample
 from icvi.streams.times import Times
-from icvi.streams.values import all_valid, label_array, read_label, read_number
+from icvi.streams.values import all_valid, read_label, read_number
 from icvi.wording import short
 
 _TINY = 2048  # bytes; the csv module is done before pyarrow has begun

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch
@@ -21,7 +22,7 @@ from icvi.streams.files.blocks import Block
 from icvi.streams.files.row_ends import line_ends
 from icvi.streams.row_by_row import Sample, read_sample
 from icvi.streams.times import Times
-from icvi.streams.values import all_valid, check_number, label_array
+from icvi.streams.values import all_valid, check_number
 from icvi.wording import short
 
 #: Kinds of JSON values, as errors call them.
