@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,17 @@ class Batch:
 
     def slice(self, start: int, stop: int | None = None) -> Batch:
         """The samples from one row up to another."""
-        return replace(self.select(slice(start, stop)), first=self.first + start)
+        return self._rows(slice(start, stop), self.first + start)
 
-    def select(self, rows: Any) -> Batch:
-        """The samples at a slice or a mask of rows."""
-        labels, time = (
-            None if column is None else column[rows] for column in (self.labels, self.time)
-        )
-        return replace(self, X=np.ascontiguousarray(self.X[rows]), labels=labels, time=time)
+    def select(self, mask: Any) -> Batch:
+        """The samples at a mask of rows; they are numbered as if they were consecutive."""
+        return self._rows(mask, self.first)
+
+    def _rows(self, which: Any, first: int) -> Batch:
+        labels = None if self.labels is None else self.labels[which]
+        time = None if self.time is None else self.time[which]
+        # Not dataclasses.replace: a source may give one sample at a time.
+        return Batch(np.ascontiguousarray(self.X[which]), labels, time, first, self.position)
 
 
 def concatenate(batches: Sequence[Batch]) -> Batch:

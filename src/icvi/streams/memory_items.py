@@ -76,8 +76,9 @@ def _parts(item: Any, rows: int) -> Iterator[Any]:
     X, labels = item if isinstance(item, tuple) else (item, None)
     X = _as_floats(X)
     whole = Batch(X, None if labels is None else as_label_array(labels, len(X)))
+    names = _names(X.shape[1])
     for start in range(0, len(X), rows):
-        yield NamedColumns(_names(X.shape[1]), whole.slice(start, start + rows))
+        yield NamedColumns(names, whole.slice(start, start + rows))
 
 
 def _gather(samples: list[_Sample]) -> NamedColumns:

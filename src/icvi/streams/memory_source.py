@@ -123,7 +123,8 @@ class MemorySource(Source):
         """The valid rows after those to skip; the first of them has this number."""
         assert self._chosen is not None
         if isinstance(items, NamedColumns):
-            return self._decode_array(items.names, items.rows.slice(skip), self._chosen, first)
+            rows = items.rows.slice(skip) if skip else items.rows
+            return self._decode_array(items.names, rows, self._chosen, first)
         check_types(items.schema, self._chosen, "the table")
         decoder = ArrowDecoder("the table", self._chosen, self._times, self._bad)
         return decoder.read(items.combine_chunks().to_batches()[0].slice(skip), first)

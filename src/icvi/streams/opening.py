@@ -13,17 +13,11 @@ from icvi.inputs import as_flag, refuse_unknown
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.data_loss import DataLoss
 from icvi.streams.files import paths
-from icvi.streams.files.csv_source import CsvSource
-from icvi.streams.files.ndjson_source import NdjsonSource
-from icvi.streams.files.parquet_source import ParquetSource
 from icvi.streams.files.rotation import rotated
-from icvi.streams.files.text_source import TextSource
-from icvi.streams.memory_source import MemorySource
-from icvi.streams.redis.source import RedisSource
 from icvi.streams.source import Source
 from icvi.wording import short, shown_address
 
-_TEXT: dict[str, type[TextSource]] = {"csv": CsvSource, "ndjson": NdjsonSource}
+_TEXT = ("csv", "ndjson")
 
 #: Options of Redis streams only.
 REDIS = ("group", "consumer", "patience")
@@ -99,6 +93,9 @@ def open_source(
         raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
     following: dict[str, Any] = {"follow": follow, "on_data_loss": DataLoss(on_data_loss).mode}
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
+        # Each kind of source is imported when it is needed, so that commands start faster.
+        from icvi.streams.redis.source import RedisSource
+
         return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
         given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
@@ -115,11 +112,12 @@ def open_source(
                 f"expected format='csv' or format='ndjson' for a stream without a name, got "
                 f"{short(format)}"
             )
-        return _TEXT[format](what, wanted, **options)
+        return _text_source(format, what, wanted, **options)
     if follow:
         raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
-    if isinstance(what, memoryview):
-        what = np.asarray(what)
+    from icvi.streams.memory_source import MemorySource
+
+    what = np.asarray(what) if isinstance(what, memoryview) else what
     return MemorySource(what, wanted, **options)
 
 
@@ -136,12 +134,24 @@ def _open_files(
     files = [os.fspath(what)] if away else paths.find(what)
     found = paths.format_of(files, format)
     if found in _TEXT:
-        return _TEXT[found](files, wanted, **following, **options)
+        return _text_source(found, files, wanted, **following, **options)
     if follow:
         raise ValueError(
             f"{files[0]}: a Parquet file is complete when it can be read; follow=False"
         )
+    from icvi.streams.files.parquet_source import ParquetSource
+
     return ParquetSource(files, wanted, **options)
+
+
+def _text_source(format: str, files: Any, wanted: Wanted, **options: Any) -> Source:
+    if format == "csv":
+        from icvi.streams.files.csv_source import CsvSource
+
+        return CsvSource(files, wanted, **options)
+    from icvi.streams.files.ndjson_source import NdjsonSource
+
+    return NdjsonSource(files, wanted, **options)
 
 
 def _are_paths(what: Any) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Self
 
 from icvi.streams.bad_rows import BadRows
@@ -161,7 +160,7 @@ class Source(ABC):
             if len(rows):
                 first = self._row
                 self._row += len(rows)
-                return replace(rows, first=first, position=self._position())
+                return Batch(rows.X, rows.labels, rows.time, first, self._position())
         return None
 
     def _common_position(self) -> Position:
