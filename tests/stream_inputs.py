@@ -3,14 +3,14 @@
 import numpy as np
 
 from icvi.streams import open_source
-from icvi.streams.rows import Rows
+from icvi.streams.batch import Batch
 
 
 def concatenated(batches):
     """All rows of some batches; closes what it reads."""
     batches = list(batches)
     parts = zip(*[(batch.X, batch.labels, batch.time) for batch in batches])
-    return Rows(*[None if part[0] is None else np.concatenate(part) for part in parts])
+    return Batch(*[None if part[0] is None else np.concatenate(part) for part in parts])
 
 
 def collected(what, **options):

@@ -1,7 +1,8 @@
-"""Files that users keep are written whole or not at all.
+"""Files that users keep are written as a whole or not at all.
 
-What a file held stays until the new content is complete and on the disk; then one move takes its
-place. This is the only place that does that.
+New content goes to an unfinished file beside the path, which replaces the file there when it is
+complete and on the disk. What a killed process leaves behind is recognised by its name and by its
+lock. No other module replaces or locks files, except checkpoint directories (`filelock`).
 """
 
 from __future__ import annotations
@@ -13,33 +14,33 @@ import re
 import secrets
 import stat
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import IO
 
-_LONGEST = 100  # bytes of a name that are repeated in the name of the unfinished file
+_LONGEST = 100  # bytes of a name that the name of its unfinished file repeats
 _ENDING = r"[a-z0-9_]{8}\.tmp"
 
 
 @contextlib.contextmanager
 def replacing(path: str | os.PathLike[str], *, without: int = 0) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes the place of a path when all went well.
+    """A file to write to, which replaces the one at a path when the block ends without an error.
 
-    A file that is there keeps its permissions; a new one has those that the umask leaves. Links
-    are followed.
+    An existing file keeps its permissions; a new one has those that the umask leaves. Links are
+    followed.
 
     Parameters
     ----------
     path : str or path-like
-        Where the file is to be.
+        The file to write.
     without : int
-        Permissions that the file must not have, whatever the umask leaves: 0o022 for one that only
-        its owner may write.
+        Permissions that the file must not have, whatever the umask leaves: 0o022 for one that no
+        one but its owner may write.
 
     Raises
     ------
     OSError
-        Whatever the system refuses, and a path that is there and is no file: moving a file to
-        where a device or a pipe is would remove that.
+        An error of the system, or a path that is a device or a pipe, which would be replaced.
 
     Examples
     --------
@@ -52,13 +53,14 @@ def replacing(path: str | os.PathLike[str], *, without: int = 0) -> Iterator[IO[
     """
     place = Path(os.path.realpath(path))
     mode = _mode(place)
-    with contextlib.ExitStack() as lock:
-        # Never more open than what it replaces, not even for a moment.
-        file, unfinished = _create_beside(place, (0o666 if mode is None else mode) & ~without, lock)
+    with contextlib.ExitStack() as locks:
+        # Never with more permissions than what it replaces, not even for a moment.
+        permissions = (0o666 if mode is None else mode) & ~without
+        file, unfinished = _create_beside(place, permissions, locks)
         try:
             with file:
-                if mode is not None:  # the umask took its part when it was created
-                    _change_mode(file, mode & ~without)
+                if mode is not None:  # the umask was applied when it was created
+                    _change_mode(file, permissions)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -71,10 +73,9 @@ def replacing(path: str | os.PathLike[str], *, without: int = 0) -> Iterator[IO[
 
 
 def unfinished_files(path: str | os.PathLike[str]) -> list[Path]:
-    """What calls of `replacing` left beside a path because their process was killed.
+    """Unfinished files of a path: of killed processes, and of those writing at this moment.
 
-    They are of no use, but those that a process is writing just now are among them:
-    `remove_unfinished` knows which.
+    `remove_unfinished` knows which are which.
     """
     place = Path(os.path.realpath(path))
     names = re.compile(re.escape(_beginning(place)) + _ENDING)
@@ -82,20 +83,20 @@ def unfinished_files(path: str | os.PathLike[str]) -> list[Path]:
 
 
 def remove_unfinished(path: str | os.PathLike[str]) -> None:
-    """Remove what killed processes left beside a path, but not what another one is writing now."""
-    with contextlib.suppress(OSError):  # there is no such folder, or it cannot be listed
+    """Remove what killed processes left beside a path, but not what another one is writing."""
+    with contextlib.suppress(OSError):  # the folder does not exist, or cannot be listed
         for left in unfinished_files(path):
             with contextlib.suppress(OSError):
                 _remove_unlocked(left)
 
 
 def is_unfinished(path: Path) -> bool:
-    """Whether a file is what a call of `replacing` left when its process was killed."""
+    """Whether a file has the name of an unfinished one."""
     return re.fullmatch(rf"\..*\.{_ENDING}", path.name, re.DOTALL) is not None
 
 
 def flush_directory(path: str | os.PathLike[str]) -> None:
-    """Have a new name survive a power cut, where the system can do that."""
+    """Write a new name to the disk, so that it survives a power cut, where the system can."""
     with contextlib.suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -104,18 +105,40 @@ def flush_directory(path: str | os.PathLike[str]) -> None:
             os.close(handle)
 
 
-def _create_beside(place: Path, mode: int, lock: contextlib.ExitStack) -> tuple[IO[bytes], Path]:
-    """A new file beside a place, and its name; it is locked for others until `lock` is closed."""
+def lock(file: IO[bytes] | FileIO) -> bool | None:
+    """Lock an open file until all of its descriptors are closed, also by a kill.
+
+    Returns True, False if another process has locked it, or None where locks are not supported.
+
+    This is not `filelock.FileLock`, which locks a file of its own: one would stay beside every
+    file that users write, and where a file system has no locks, that of a killed process would
+    have to be removed by hand. (``filelock.lock_descriptor``, since version 3.30, does what is
+    done here; saving must work without optional packages.)
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
+
+
+def _create_beside(place: Path, mode: int, locks: contextlib.ExitStack) -> tuple[IO[bytes], Path]:
+    """A new file beside a place, and its name; others see it locked until `locks` is closed."""
     while True:
         name = place.with_name(f"{_beginning(place)}{secrets.token_hex(4)}.tmp")
         file = open(name, "xb", opener=lambda name, flags: os.open(name, flags, mode))  # noqa: SIM115
-        locked = _lock(file)
+        locked = lock(file)
         if locked is None:
             return file, name
         if locked and name.exists():
-            lock.callback(os.close, os.dup(file.fileno()))
+            # The file is closed before it is moved; a second descriptor keeps the lock until then.
+            locks.callback(os.close, os.dup(file.fileno()))
             return file, name
-        file.close()  # removed before it was locked: another process cleans up just now
+        file.close()  # another process removed it before it was locked
 
 
 def _remove_unlocked(left: Path) -> None:
@@ -123,21 +146,8 @@ def _remove_unlocked(left: Path) -> None:
         os.unlink(left)  # refused while it is open
         return
     with open(left, "rb+", opener=_open_no_link) as file:
-        if _lock(file):
+        if lock(file):
             os.unlink(left)
-
-
-def _lock(file: IO[bytes]) -> bool | None:
-    """Hold a file until it is closed: True, False if another process does, None if unknown."""
-    try:
-        import fcntl
-
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except (ImportError, OSError):  # not on this system, or not in this file system
-        return None
-    return True
 
 
 def _open_no_link(name: str, flags: int) -> int:
@@ -145,17 +155,17 @@ def _open_no_link(name: str, flags: int) -> int:
 
 
 def _change_mode(file: IO[bytes], mode: int) -> None:
-    # Not by name where that can be avoided: in a shared folder it could be made a link.
+    # Not by name where possible: in a shared folder, another user could put a link there.
     os.chmod(file.fileno() if os.chmod in os.supports_fd else file.name, mode)
 
 
 def _beginning(place: Path) -> str:
-    # Names have a longest length, in bytes.
+    # The system limits the length of names, in bytes.
     return f".{os.fsdecode(os.fsencode(place.name)[:_LONGEST])}."
 
 
 def _mode(place: Path) -> int | None:
-    """Permissions of the file that is there, None where there is none."""
+    """Permissions of an existing file; None where there is none."""
     try:
         mode = place.stat().st_mode
     except FileNotFoundError:

@@ -506,7 +506,7 @@ NAMES = {
     "--labels c --columns z": "s.csv has no column 'z'",
     "--labels c --columns c": "column 'c' cannot be both a feature and the label",
     "--labels c --trace t.txt": "by its ending: expected one of .csv, .ndjson, .jsonl, .parquet",
-    "--labels c --trace nowhere/t.csv": "nowhere: there is no such folder; make it first",
+    "--labels c --trace nowhere/t.csv": "nowhere: there is no such folder; create it first",
     "--labels c --follow --format parquet": "leave out --follow",
     "--labels c --checkpoint s.csv": "s.csv: expected a folder for the checkpoint, got a file",
     "--clusterer minibatch-kmean": "did you mean 'minibatch-kmeans'?",
@@ -543,7 +543,7 @@ def test_files_that_are_there_are_not_written_over(data, folder):
         (folder / name).write_text("precious\n")
         message = refused(*arguments, name)
         assert message == (
-            f"Error: {name}: the trace file exists: choose another, or --overwrite writes it anew\n"
+            f"Error: {name}: the trace file exists: choose another, or --overwrite replaces it\n"
         )
         assert (folder / name).read_text() == "precious\n"
         done(*arguments, name, "--overwrite")
@@ -628,7 +628,7 @@ LOST = [
     ("kept/watch.icvi", lambda path: path.write_bytes(b""), "kept/watch.icvi is empty"),
     ("t.csv", shorten, "t.csv is shorter than it was"),
     ("t.csv", alter, "t.csv is not the file it was: its content was changed"),
-    ("t.csv", os.unlink, "t.csv: the file to go on with is not there"),
+    ("t.csv", os.unlink, "t.csv: the file to resume is missing"),
     ("s.csv", shorten, "s.csv: this position is of another stream: the file has"),
     ("s.csv", rewrite, "s.csv: this position is of another stream: it begins with other bytes"),
     ("s.csv", lambda path: path.rename("s2.csv"), "s.csv: No such file or directory"),

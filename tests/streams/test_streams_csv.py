@@ -1,4 +1,4 @@
-"""CSV: every row is a sample or a bad row that is named; reading can go on anywhere."""
+"""CSV: every row is a sample or a bad row that is named; reading can resume anywhere."""
 
 import csv
 import gzip
@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from icvi.streams import open_source
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
-from icvi.streams.files.blocks import Block, csv_row_ends
-from icvi.streams.files.csv_rows import CsvRows
+from icvi.streams.files.blocks import Block
+from icvi.streams.files.csv_decoder import CsvDecoder
+from icvi.streams.files.row_ends import csv_row_ends
 from icvi.streams.times import Times
 from stream_inputs import collected, concatenated, same_rows
 
@@ -302,7 +303,7 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         open_source(tmp_path / "x-*.csv")
     with pytest.raises(IsADirectoryError, match="is a folder; give its files"):
         open_source(tmp_path)
-    with pytest.raises(ValueError, match=r"cannot tell the format of .*a\.dat .*say it: format="):
+    with pytest.raises(ValueError, match=r"cannot tell the format of .*a\.dat .*give format="):
         open_source(write(tmp_path / "a.dat", "x\n1\n"))
     assert read(tmp_path / "a.dat", format="csv").X.tolist() == [[1]]
     write(tmp_path / "b.jsonl", "{}")
@@ -331,7 +332,7 @@ def test_compressed_files_are_read_and_damaged_ones_named(tmp_path):
 @pytest.mark.parametrize("rows", [1, 2, 3, 7, 50, 1000])
 @pytest.mark.parametrize("bad_rows", [0, 9])
 @pytest.mark.parametrize("tail", ["\n", ""])
-def test_reading_goes_on_exactly_after_any_batch(tmp_path, rows, bad_rows, tail):
+def test_reading_resumes_exactly_after_any_batch(tmp_path, rows, bad_rows, tail):
     rng = np.random.default_rng(rows)
     lines = [
         f'{x!r},"l\n{label}",{x > 0.5}' for x, label in zip(rng.random(100).tolist(), range(100))
@@ -484,9 +485,9 @@ def test_the_fast_way_agrees_with_the_slow_way_wherever_it_gives_an_answer(lines
     if not data or is_open:
         return
     bad = BadRows("skip")
-    rows = CsvRows("a", ["x", "c"], Chosen(("x",), "c"), Times(), bad)
-    fast = rows._fast(data)
-    slow = rows._slow(Block(data, 1))
+    rows = CsvDecoder("a", ["x", "c"], Chosen(("x",), "c"), Times(), bad)
+    fast = rows._read_at_once(data)
+    slow = rows.read_one_by_one(Block(data, 1))
     if fast is not None:
         assert bad.count == 0
         assert fast.X.tolist() == slow.X.tolist()

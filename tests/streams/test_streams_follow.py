@@ -140,7 +140,7 @@ def test_standard_input_is_read():
     assert done.stdout.decode().strip() == "[[1.0], [2.0]] ['a' 'b']"
 
 
-def test_iterating_again_goes_on(tmp_path):
+def test_iterating_again_resumes(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x\n" + "".join(f"{i}\n" for i in range(10)))
     with open_source(path, rows=3) as source:

@@ -378,15 +378,15 @@ def test_positions_of_the_version_before_are_resumed(server):
 
 def test_a_server_that_does_not_count_says_that_some_may_be_missing(server, monkeypatch):
     """Before Redis 7, a server does not say how many entries were ever added."""
-    from icvi.streams.redis.facts import Facts
+    from icvi.streams.redis.stream_info import StreamInfo
 
-    whole = Facts.of
+    whole = StreamInfo.of
 
     def older(answer):
         new = ("entries-added", "max-deleted-entry-id", "recorded-first-entry-id")
         return whole({name: value for name, value in answer.items() if name not in new})
 
-    monkeypatch.setattr(Facts, "of", older)
+    monkeypatch.setattr(StreamInfo, "of", older)
     server.add(0, 100)
     position = some(server, 30)
     assert rows_of(server, position)[0] == list(range(30, 100))

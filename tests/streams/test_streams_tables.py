@@ -87,7 +87,7 @@ def memory_forms():
 
 @pytest.mark.parametrize("form", [*memory_forms(), "array", "pairs", "parquet"])
 @pytest.mark.parametrize("rows", [1, 7, 50, 1000])
-def test_reading_goes_on_exactly_after_any_batch(tmp_path, form, rows):
+def test_reading_resumes_exactly_after_any_batch(tmp_path, form, rows):
     options = {"label": "c", "time": "t"}
     bad = X.copy()
     bad[[3, 70, 71, 299], 1] = np.nan

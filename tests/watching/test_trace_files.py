@@ -427,7 +427,7 @@ def test_a_run_that_was_killed_goes_on_to_the_same_file(
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_finished_trace_can_be_gone_on_with(tmp_path, format):
+def test_a_finished_trace_can_be_resumed(tmp_path, format):
     path, labels = tmp_path / f"trace.{format}", of_kind("numbers, then strings")
     whole = written(tmp_path / f"whole.{format}", steps_of(labels))
     first, *rest = steps_of(labels, [70, 150])
@@ -448,7 +448,7 @@ def test_a_finished_trace_can_be_gone_on_with(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_checkpoint_from_before_the_beginning_begins_anew(tmp_path, format):
+def test_a_checkpoint_from_before_the_beginning_starts_from_scratch(tmp_path, format):
     path, steps = tmp_path / f"trace.{format}", steps_of(of_kind("strings"), [50])
     whole = written(tmp_path / f"whole.{format}", steps)
     trace = open_trace(path, names=NAMES)
@@ -545,7 +545,7 @@ def test_a_process_that_is_killed_loses_nothing_that_was_flushed(tmp_path):
 
 
 def assert_goes_on(path, folder, facts):
-    """Another process goes on to the file that would have been."""
+    """Another process completes the file as it would have been."""
     with closing(open_trace(path, names=NAMES, journal=folder)) as trace:
         trace.resume(facts, {})
         for step in steps_of(of_kind("numbers, then strings"), first=facts["rows"]):
@@ -832,10 +832,10 @@ def test_paths_that_cannot_be_trace_files_are_refused(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(IsADirectoryError, match="expected a file for the trace, got a folder"):
         open_trace(tmp_path / "folder.csv", names=NAMES)
-    with pytest.raises(FileNotFoundError, match="no such folder; make it first"):
+    with pytest.raises(FileNotFoundError, match="no such folder; create it first"):
         open_trace(tmp_path / "nowhere" / "trace.csv", names=NAMES)
     os.mkfifo(tmp_path / "pipe.csv")
-    with pytest.raises(ValueError, match="not a file that can be cut back"):
+    with pytest.raises(ValueError, match="is a device or a pipe, which cannot be truncated"):
         open_trace(tmp_path / "pipe.csv", names=NAMES)
 
 
@@ -850,12 +850,12 @@ def test_nothing_is_created_before_it_is_begun(tmp_path, format):
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_that_is_there_is_not_written_over_unless_asked(tmp_path, format):
+def test_an_existing_file_is_not_overwritten_unless_asked(tmp_path, format):
     path = tmp_path / f"trace.{format}"
     path.write_text("precious")
     trace = open_trace(path, names=NAMES)
     for call in (trace.check_new, trace.begin):
-        with pytest.raises(FileExistsError, match="overwrite=True writes it anew"):
+        with pytest.raises(FileExistsError, match="overwrite=True replaces it"):
             call()
     assert os.listdir(tmp_path) == [path.name]
     assert path.read_text() == "precious"
@@ -871,7 +871,27 @@ def test_a_file_that_is_there_is_not_written_over_unless_asked(tmp_path, format)
 
 
 @pytest.mark.parametrize("format", FORMATS)
-def test_a_file_that_changed_is_not_gone_on_with(tmp_path, format):
+def test_a_file_that_another_process_is_writing_is_left_alone(tmp_path, format):
+    path = tmp_path / f"trace.{format}"
+    options = {"names": NAMES, "overwrite": True}
+    with closing(open_trace(path, **options)) as first:
+        first.begin()
+        first.take(in_child()[0])
+        first.flush()
+        (file,) = tmp_path.iterdir()
+        content, (facts, arrays) = file.read_bytes(), first.keep()
+        other = open_trace(path, **options)
+        for call in (other.begin, lambda: other.resume(facts, arrays)):
+            with pytest.raises(BlockingIOError, match="another process is writing this file"):
+                call()
+        assert file.read_bytes() == content
+        assert list(tmp_path.iterdir()) == [file]  # no file of the lock beside it
+    with closing(open_trace(path, **options)) as other:
+        other.resume(facts, arrays)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_file_that_changed_is_not_resumed(tmp_path, format):
     path = tmp_path / f"trace.{format}"
     file = tmp_path / "trace.arrows" if format == "parquet" else path
     trace = open_trace(path, names=NAMES, journal=tmp_path)
@@ -888,22 +908,22 @@ def test_a_file_that_changed_is_not_gone_on_with(tmp_path, format):
     changed = content[:-3] + b"xyz" + b"more"
     middle = len(content) // 2
     assert middle > 600
-    before = "is not the file it was: its content was changed; begin anew with overwrite"
+    before = "is not the file it was: its content was changed; restore the file, or start"
     for bad, message in (
         (b"#" + content[1:], before),
         (content[:middle] + b"#" + content[middle + 1 :], before),
         (content[:middle] + content[middle + 8 :] + content[:8], before),
         (content[8:] + bytes(8), before),
         (b"another file\n" * len(content), before),
-        (content[:-1], r"is shorter than it was \(.* bytes\): it was changed since; begin anew"),
-        (changed, "is not the file it was: its content was changed; begin anew with overwrite"),
+        (content[:-1], r"is shorter than it was \(.* bytes\); restore the file"),
+        (changed, "is not the file it was: its content was changed; restore the file, or start"),
     ):
         file.write_bytes(bad)
         with pytest.raises(ValueError, match=message):
             resume()
         assert file.read_bytes() == bad
     file.unlink()
-    with pytest.raises(FileNotFoundError, match="the file to go on with is not there: begin anew"):
+    with pytest.raises(FileNotFoundError, match="the file to resume is missing: restore"):
         resume()
 
 
@@ -955,18 +975,18 @@ def test_a_checkpoint_of_another_trace_is_refused(tmp_path):
     facts, arrays = trace.keep()
     trace.close()
     for message, options in (
-        ("with format csv and is to go on with format ndjson", {"format": "ndjson"}),
+        ("with format csv and cannot be resumed with format ndjson", {"format": "ndjson"}),
         (
-            "with the indices CH, XB and is to go on with the indices XB, CH",
+            "with the indices CH, XB and cannot be resumed with the indices XB, CH",
             {"names": ["XB", "CH"]},
         ),
-        ("with no times and is to go on with times as seconds", {"time": "seconds"}),
-        ("with no times and is to go on with times;", {"time": True}),
+        ("with no times and cannot be resumed with times as seconds", {"time": "seconds"}),
+        ("with no times and cannot be resumed with times;", {"time": True}),
     ):
         with pytest.raises(ValueError, match=message):
             open_trace(path, **{"names": NAMES, **options}).resume(facts, arrays)
     facts["time"] = "datetime"
-    with pytest.raises(ValueError, match="with times as datetime and is to go on with no times"):
+    with pytest.raises(ValueError, match="times as datetime and cannot be resumed with no times"):
         open_trace(path, names=NAMES).resume(facts, arrays)
 
 
@@ -1029,7 +1049,7 @@ def test_what_an_error_leaves_behind_can_be_had_back(tmp_path):
     assert not left.exists()
 
 
-def test_a_journal_without_readings_is_in_nobodys_way(tmp_path):
+def test_a_journal_without_readings_is_replaced(tmp_path):
     path = tmp_path / "trace.parquet"
     (tmp_path / ".trace.parquet.arrows").touch()  # a process that was killed at once
     trace = open_trace(path, names=NAMES)
@@ -1052,7 +1072,7 @@ def test_a_journal_has_everything_though_a_write_failed_before(tmp_path, shaky):
     assert recover(trace.journal, tmp_path / "saved.parquet") == N
 
 
-def test_closing_tells_what_could_not_be_written_unless_it_was_told(tmp_path, shaky):
+def test_closing_raises_what_could_not_be_written_unless_it_was_raised_before(tmp_path, shaky):
     trace = open_trace(tmp_path / "trace.parquet", names=NAMES)
     trace.begin()
     trace.take(in_child()[0])
@@ -1110,7 +1130,7 @@ def test_a_file_that_is_no_journal_is_refused(tmp_path):
         recover(tmp_path / "nothing.arrows", tmp_path / "b.parquet")
 
 
-def test_a_journal_that_somebody_changed_is_not_made_a_file(tmp_path):
+def test_a_journal_that_was_changed_is_not_made_a_file(tmp_path):
     trace = open_trace(tmp_path / "trace.parquet", names=NAMES)
     trace.begin()
     trace.take(in_child()[0])

@@ -1,17 +1,19 @@
-"""What happens to rows that are no samples: an error, or left out and counted."""
+"""What happens to rows that are not valid samples: an error, or they are skipped and counted."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from icvi.inputs import check_choice
 
-#: So many reasons are kept; the count goes on.
+#: So many reasons are kept; rows are counted beyond that.
 KEPT = 5
 
 _MODES = ("error", "skip")
 
 
 class BadRows:
-    """Refuses unusable rows, or counts them and remembers why the first ones were left out.
+    """Refuses invalid rows, or counts them and remembers why the first ones were skipped.
 
     >>> bad = BadRows("skip")
     >>> bad.report("a.csv, line 2, column 'x': expected a number, got nothing")
@@ -24,19 +26,18 @@ class BadRows:
         self.mode, self.count = mode, 0
         self.reasons: list[str] = []
 
-    def report(self, reason: str, rows: int = 1) -> None:
-        """One row is unusable (or several for the same reason)."""
+    def report(self, reason: str) -> None:
+        """One row is invalid."""
         if self.mode == "error":
             raise ValueError(f"{reason} (bad_rows='skip' leaves such rows out and counts them)")
-        self.count += rows
+        self.count += 1
         if len(self.reasons) < KEPT:
             self.reasons.append(reason)
 
-    def add(self, rows: int) -> None:
-        """More unusable rows, whose reasons nobody will read."""
-        self.count += rows
-
-    @property
-    def full(self) -> bool:
-        """Whether further reasons would be forgotten."""
-        return self.mode == "skip" and len(self.reasons) >= KEPT
+    def report_each(self, rows: Sequence[int], reason: Callable[[int], str]) -> None:
+        """Several rows are invalid; reasons are looked for only as long as they are kept."""
+        for done, row in enumerate(rows):
+            if self.mode == "skip" and len(self.reasons) >= KEPT:
+                self.count += len(rows) - done
+                return
+            self.report(reason(row))

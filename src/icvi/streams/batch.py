@@ -1,14 +1,15 @@
-"""The record every source hands on: a few samples, and where to go on after them."""
+"""The record that every source hands on: some samples, and where to resume after them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-#: Where to go on after a batch; survives ``json.dumps``.
+#: Where to resume after a batch; survives ``json.dumps``.
 Position = dict[str, Any]
 
 
@@ -19,21 +20,23 @@ class Batch:
     Parameters
     ----------
     X : array of shape (n, d)
-        The samples, float64 and C-contiguous, finite, n at least 1.
+        The samples, float64 and C-contiguous; finite and at least one where a source hands it on.
     labels : array of n, optional
         The cluster of each: int64, or objects (strings, or numbers and strings).
     time : array of n, optional
         When each was taken: datetime64[ns] (in UTC where zones were given) or float64 seconds.
     first : int
-        Number of the first sample in the stream, from 0; rows left out are not counted.
+        Number of the first sample in the stream, from 0; skipped rows are not counted.
     position : dict
-        What `Source.seek` takes to go on after this batch.
+        What `Source.seek` takes to resume after this batch.
 
     Examples
     --------
     >>> batch = Batch(np.zeros((2, 3)), labels=np.array([0, 1]), first=10)
     >>> len(batch), batch.stop
     (2, 12)
+    >>> batch.slice(1).first
+    11
     """
 
     X: NDArray[np.float64]
@@ -49,3 +52,31 @@ class Batch:
     def stop(self) -> int:
         """Number of the sample after the last one."""
         return self.first + len(self)
+
+    def slice(self, start: int, stop: int | None = None) -> Batch:
+        """The samples from one row up to another."""
+        return self._rows(slice(start, stop), self.first + start)
+
+    def select(self, mask: Any) -> Batch:
+        """The samples at a mask of rows; they are numbered as if they were consecutive."""
+        return self._rows(mask, self.first)
+
+    def _rows(self, which: Any, first: int) -> Batch:
+        labels = None if self.labels is None else self.labels[which]
+        time = None if self.time is None else self.time[which]
+        # Not dataclasses.replace: a source may give one sample at a time.
+        return Batch(np.ascontiguousarray(self.X[which]), labels, time, first, self.position)
+
+
+def concatenate(batches: Sequence[Batch]) -> Batch:
+    """Consecutive batches, at least one, as one: numbered like the first, resumed like the last."""
+    # An empty batch does not know the types of its labels and times.
+    some = [batch for batch in batches if len(batch)] or batches[:1]
+    if len(some) == 1:
+        return some[0]
+    X, labels, time = (
+        None if parts[0] is None else np.concatenate(parts)
+        for parts in zip(*((batch.X, batch.labels, batch.time) for batch in some))
+    )
+    assert X is not None
+    return Batch(X, labels, time, some[0].first, some[-1].position)

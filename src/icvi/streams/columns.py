@@ -67,7 +67,7 @@ class Wanted:
         names : sequence of str
             All columns of the source.
         numeric : mapping
-            Whether a column holds numbers; None where that cannot be told.
+            Whether a column holds numbers; None where that is unknown.
         where : str
             The source, for errors.
 
@@ -99,7 +99,7 @@ class Wanted:
         return Chosen(features, label, time)
 
     def accepts(self, chosen: Chosen) -> bool:
-        """Whether columns chosen earlier are what is wanted now, as far as names tell."""
+        """Whether columns chosen earlier are the ones wanted now; positions accept any name."""
         if self.columns is not None and len(self.columns) != len(chosen.features):
             return False
         pairs = [*zip(self.columns or (), chosen.features)]
@@ -113,8 +113,8 @@ def listed(names: Sequence[str], most: int = 30) -> str:
     return text + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
-def difference(expected: Sequence[str], given: Sequence[str]) -> str | None:
-    """How the columns of a file differ from those of the first one; the order may."""
+def differing_columns(expected: Sequence[str], given: Sequence[str]) -> str | None:
+    """How the columns of a file differ from those of the first one; their order may."""
     missing = [name for name in expected if name not in set(given)]
     new = [name for name in given if name not in set(expected)]
     parts = [
@@ -149,13 +149,13 @@ def _numeric(
     if unsure:
         raise ValueError(
             f"{where}: cannot tell whether {listed(unsure)} hold numbers, because the first rows "
-            f"have nothing there; say which columns are features: columns=[...]"
+            f"are empty there; list the features: columns=[...]"
         )
     features = tuple(name for name in candidates if numeric[name])
     if "" in features:
         raise ValueError(
             f"{where}: column {names.index('')} holds numbers but has no name (an index written by "
-            f"pandas?); say which columns are features: columns=[...]"
+            f"pandas?); list the features: columns=[...]"
         )
     if not features:
         raise ValueError(f"{where}: no column holds numbers; it has {listed(names)}")

@@ -1,4 +1,4 @@
-"""What happens when samples are gone that were never read: an error, or counted and reported."""
+"""What happens when samples are lost before they were read: an error, or they are counted."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 
 from icvi.wording import short
 
-#: So many reasons are kept; the count continues.
+#: So many reasons are kept; samples are counted beyond that.
 KEPT = 5
 
 _MODES = ("stop", "continue")
 
 
 class DataLossError(RuntimeError):
-    """Samples are gone that were never read, or the stream is no longer the same one."""
+    """Samples were lost before they were read, or the stream is no longer the same one."""
 
 
 class DataLoss:
-    """Stops at a gap, or counts what is missing and remembers why.
+    """Stops at a gap, or counts what is lost and remembers why.
 
     >>> loss = DataLoss("continue")
     >>> loss.report("7 entries were trimmed before they were read", 7)
@@ -36,18 +36,18 @@ class DataLoss:
         if self.mode == "stop":
             raise DataLossError(f"{what} (on_data_loss='continue' resumes and counts what is lost)")
         self.count += samples or 0
-        self.note(what)
+        self.warn(what)
 
-    def note(self, what: str) -> None:
-        """Something that should be known, though nothing is known to be lost."""
+    def warn(self, what: str) -> None:
+        """Warn of something that may have lost samples."""
         if len(self.reasons) < KEPT and what not in self.reasons:
             self.reasons.append(what)
 
     def position(self) -> dict[str, Any]:
-        """What a position stores: a summary after a restart still counts all of it."""
+        """What a position stores, so that a resumed run still reports all of it."""
         return {"lost": self.count, "losses": list(self.reasons)}
 
     def resume(self, position: dict[str, Any]) -> None:
-        """Resume the count of a position; older ones have none."""
+        """Restore what a position stores; those of earlier versions store nothing."""
         self.count = int(position.get("lost", 0))
         self.reasons = list(position.get("losses", ()))

@@ -1,4 +1,4 @@
-"""One door for everything samples come from."""
+"""`open_source`: finds out what kind of source a path, an object or an address is."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from icvi.wording import short, shown_address
 
 _TEXT = ("csv", "ndjson")
 
-#: What only a Redis stream takes.
+#: Options of Redis streams only.
 REDIS = ("group", "consumer", "patience")
 
 
@@ -56,19 +56,20 @@ def open_source(
     label, time : name or position, optional
         The column of the cluster labels, and that of the times (ISO timestamps or seconds).
     bad_rows : {"error", "skip"}
-        Rows that are no samples (missing or infinite values, text for a number, too few fields) are
-        an error, or they are left out, counted in ``skipped`` and explained in ``reasons``.
+        Rows that are not valid samples (missing or infinite values, text for a number, too few
+        fields) are an error, or they are left out, counted in ``skipped`` and explained in
+        ``reasons``.
     follow : bool
         Wait for more at the end: of a file that grows, or of a Redis stream.
     rows : int
-        Samples of a batch, at most. A batch is smaller at the end of a file and where more samples
-        would have to be waited for.
+        Samples of a batch, at most. A batch is smaller at the end of a file, and where more samples
+        have not arrived yet.
     format : {"csv", "ndjson", "parquet"}, optional
-        Of what has no name, or a name that does not tell.
+        The format of a stream without a name, or of files with another ending.
     on_data_loss : {"stop", "continue"}
-        What to do when samples are gone before they were read: entries of a Redis stream that were
+        What to do when samples are lost before they were read: entries of a Redis stream that were
         trimmed, another stream under its key, a followed file that was rotated away. Stop with an
-        error, or resume, count them in ``lost`` and explain them in ``losses``.
+        error, or continue, count them in ``lost`` and explain them in ``losses``.
     **redis
         For a Redis stream: ``group``, ``consumer`` and ``patience``; see `RedisSource`.
 
@@ -88,9 +89,11 @@ def open_source(
     refuse_unknown(open_source, redis, REDIS)
     wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
-    _check_format(format)
+    if format not in (None, *_TEXT, "parquet"):
+        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
     following: dict[str, Any] = {"follow": follow, "on_data_loss": DataLoss(on_data_loss).mode}
     if isinstance(what, str) and what.startswith(("redis://", "rediss://")):
+        # Each kind of source is imported when it is needed, so that commands start faster.
         from icvi.streams.redis.source import RedisSource
 
         return RedisSource(what, wanted, **following, **options, **redis)
@@ -104,20 +107,18 @@ def open_source(
     if paths.is_path(what) or _are_paths(what):
         return _open_files(what, wanted, format, following, options)
     if hasattr(what, "read"):
-        return _open_pipe(what, wanted, format, options)
+        if format not in _TEXT:
+            raise ValueError(
+                f"expected format='csv' or format='ndjson' for a stream without a name, got "
+                f"{short(format)}"
+            )
+        return _text_source(format, what, wanted, **options)
     if follow:
         raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
-    return _open_values(what, wanted, options)
+    from icvi.streams.memory_source import MemorySource
 
-
-def _open_pipe(what: Any, wanted: Wanted, format: str | None, options: dict[str, Any]) -> Source:
-    if format not in _TEXT:
-        raise ValueError(
-            f"expected format='csv' or format='ndjson' for a stream without a name, got "
-            f"{short(format)}"
-        )
-    source: Source = _text_source(format)(what, wanted, **options)
-    return source
+    what = np.asarray(what) if isinstance(what, memoryview) else what
+    return MemorySource(what, wanted, **options)
 
 
 def _open_files(
@@ -128,13 +129,12 @@ def _open_files(
     options: dict[str, Any],
 ) -> Source:
     follow = following["follow"]
-    # A file that is being rotated just now may be away; one that never was is an error.
+    # A followed file may be missing for a moment while it is rotated; otherwise that is an error.
     away = follow and paths.is_path(what) and not os.path.exists(what) and rotated(os.fspath(what))
     files = [os.fspath(what)] if away else paths.find(what)
     found = paths.format_of(files, format)
     if found in _TEXT:
-        source: Source = _text_source(found)(files, wanted, **following, **options)
-        return source
+        return _text_source(found, files, wanted, **following, **options)
     if follow:
         raise ValueError(
             f"{files[0]}: a Parquet file is complete when it can be read; follow=False"
@@ -144,30 +144,14 @@ def _open_files(
     return ParquetSource(files, wanted, **options)
 
 
-def _open_values(what: Any, wanted: Wanted, options: dict[str, Any]) -> Source:
-    from icvi.streams.iterable_source import IterableSource
-    from icvi.streams.table_source import TableSource, is_table
-
-    if isinstance(what, memoryview):
-        what = np.asarray(what)
-    if is_table(what):
-        return TableSource(what, wanted, **options)
-    return IterableSource(what, wanted, **options)
-
-
-def _text_source(format: str) -> Any:
+def _text_source(format: str, files: Any, wanted: Wanted, **options: Any) -> Source:
     if format == "csv":
         from icvi.streams.files.csv_source import CsvSource
 
-        return CsvSource
+        return CsvSource(files, wanted, **options)
     from icvi.streams.files.ndjson_source import NdjsonSource
 
-    return NdjsonSource
-
-
-def _check_format(format: str | None) -> None:
-    if format not in (None, *_TEXT, "parquet"):
-        raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
+    return NdjsonSource(files, wanted, **options)
 
 
 def _are_paths(what: Any) -> bool:

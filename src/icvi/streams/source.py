@@ -5,26 +5,38 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
+from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.data_loss import DataLoss
+from icvi.streams.times import Times
 from icvi.wording import short
 
 
 class Source(ABC):
     """A stream of samples, read once, batch by batch.
 
-    Iterating gives each `Batch` once; iterating again goes on after the last one. A source is a
-    context manager that closes itself. After an error it is closed: what follows an unusable row
-    is never read as if nothing had been.
+    Iterating gives each `Batch` once; iterating again resumes after the last one. A source is a
+    context manager that closes itself. An error closes it, too: rows after an invalid one are
+    never read as if nothing had happened.
+
+    Parameters
+    ----------
+    wanted : Wanted
+        Which columns to read.
+    rows : int
+        Rows of a batch, at most.
+    bad_rows : {"error", "skip"}
+        What to do with a row that is not a valid sample.
+    on_data_loss : {"stop", "continue"}
+        What to do when samples are lost before they were read.
 
     Attributes
     ----------
     length : int or None
-        Samples in all (rows left out included), where that is known beforehand.
+        Samples in all (skipped rows included), where that is known beforehand.
     size, done : int or None
         Bytes in all and bytes read, for a progress bar where the length is not known.
     """
@@ -33,26 +45,35 @@ class Source(ABC):
     size: int | None = None
     done: int | None = None
 
-    def __init__(self, bad_rows: str = "error", on_data_loss: str = "stop") -> None:
-        self._bad = BadRows(bad_rows)
-        self._loss = DataLoss(on_data_loss)
-        self._stopped = threading.Event()
-        self._reading = threading.RLock()  # held while a batch is read
+    def __init__(
+        self,
+        wanted: Wanted,
+        *,
+        rows: int = 8192,
+        bad_rows: str = "error",
+        on_data_loss: str = "stop",
+    ) -> None:
+        self._wanted, self._rows = wanted, as_rows(rows)
+        self._bad, self._loss = BadRows(bad_rows), DataLoss(on_data_loss)
+        self._chosen: Chosen | None = None  # until the columns are known
+        self._times = Times()
         self._row = 0  # number of the next sample
+        self._stopped = threading.Event()
+        self._reading = threading.RLock()  # locked while a batch is read
 
     @property
     @abstractmethod
     def columns(self) -> tuple[str, ...]:
-        """Names of the features; reads the first rows if it must."""
+        """Names of the features; reads the first rows if necessary."""
 
     @property
     def skipped(self) -> int:
-        """Rows left out so far."""
+        """Rows skipped so far."""
         return self._bad.count
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the first of them were left out."""
+        """Why the first of them were skipped."""
         return tuple(self._bad.reasons)
 
     @property
@@ -62,45 +83,38 @@ class Source(ABC):
 
     @property
     def losses(self) -> tuple[str, ...]:
-        """What was lost, or changed so that something may be."""
+        """What was lost, or changed in a way that may have lost samples."""
         return tuple(self._loss.reasons)
 
     def start(self) -> Position:
         """Where reading would begin now; empty where that is always the same place.
 
-        A position of what changes by itself: a followed file may be rotated, and a consumer group
-        be deleted, before the first batch has been stored.
+        A source that can change by itself needs this position: a followed file may be rotated, and
+        a consumer group be deleted, before the first checkpoint stores the position of a batch.
         """
         return {}
 
     @abstractmethod
     def seek(self, position: Position) -> None:
-        """Go on after the batch that had this position; refuses one of another source."""
+        """Resume after the batch that had this position; refuses one of another source."""
 
     def commit(self, position: Position) -> None:  # noqa: B027  most sources have nothing to do
-        """Everything up to this position is dealt with; only queues need to know."""
+        """Everything up to this position is processed; only queues need to know."""
 
     def close(self) -> None:
-        """Let go of files and connections; ends an iteration that waits in another thread."""
+        """Release files and connections; ends an iteration that waits in another thread."""
         self._stopped.set()
-        # A thread that is reading lets go itself, when it comes out.
+        # A thread that is reading releases them itself as soon as it is done.
         if self._reading.acquire(blocking=False):
             try:
                 self._release()
             finally:
                 self._reading.release()
 
-    def _release(self) -> None:  # noqa: B027  arrays hold nothing
-        """Let go of files and connections; may be called again."""
-
     @property
     def closed(self) -> bool:
-        """Whether there is nothing more to be had."""
+        """Whether it was closed, by the caller or by an error."""
         return self._stopped.is_set()
-
-    @abstractmethod
-    def _read(self) -> Batch | None:
-        """The next batch; None at the end or when closed."""
 
     def __iter__(self) -> Iterator[Batch]:
         if self.closed:
@@ -124,17 +138,51 @@ class Source(ABC):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
+
+    # -- for subclasses --------------------------------------------------------------------
+
+    @abstractmethod
+    def _read_rows(self) -> Batch | None:
+        """The valid ones of the next rows, perhaps none; None at the end or when closed."""
+
+    @abstractmethod
+    def _position(self) -> Position:
+        """Where to resume after the rows read last."""
+
+    def _release(self) -> None:  # noqa: B027  arrays need no closing
+        """Close files and connections; may be called again."""
+
+    def _read(self) -> Batch | None:
+        """The next batch, numbered; None at the end or when closed."""
+        while (rows := self._read_rows()) is not None:
+            if len(rows):
+                first = self._row
+                self._row += len(rows)
+                return Batch(rows.X, rows.labels, rows.time, first, self._position())
+        return None
+
+    def _common_position(self) -> Position:
+        """What positions of files and servers have in common."""
+        assert self._chosen is not None
+        return {
+            "row": self._row,
+            "skipped": self._bad.count,
+            "columns": list(self._chosen.features),
+            "label": self._chosen.label,
+            "time": self._chosen.time,
+            "time_kind": self._times.kind,
+        }
+
+    def _resume(self, position: Position) -> None:
+        """Restore the counts, and the kind of times; a position before all rows has none."""
+        self._row, self._bad.count = int(position["row"]), int(position["skipped"])
+        self._times = Times(position.get("time_kind"))
 
 
 def refuse_position(where: str, why: str) -> ValueError:
-    """The error for a position that does not belong here."""
+    """The error for a position that belongs to another source."""
     return ValueError(
         f"{where}: this position is of another stream: {why}; start from the beginning"
     )

@@ -1,4 +1,4 @@
-"""The time of each sample: seconds as numbers, or ISO timestamps; a stream has one kind of them."""
+"""The time of each sample: seconds as numbers, or ISO timestamps; a stream has one kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from icvi.streams.values import is_number
 from icvi.wording import short
 
 SECONDS, LOCAL, ZONED = "seconds", "timestamps without zone", "timestamps with zone"
-KINDS = (SECONDS, LOCAL, ZONED)
 
 
 class Times:
@@ -23,7 +22,7 @@ class Times:
         self.kind = kind
 
     def read_all(self, texts: Any) -> NDArray[Any]:
-        """Times out of an Arrow array of text; ValueError where one of them is no time."""
+        """Times out of an Arrow array of text; ValueError where one of them is not a time."""
         compute = load("pyarrow.compute", "stream")
         texts = compute.ascii_trim_whitespace(texts)
         if self.kind is None and len(texts):
@@ -52,8 +51,8 @@ class Times:
         self.kind = kind
         return seconds if kind == SECONDS else _scalar(text, kind)
 
-    def settle(self, kind: str) -> None:
-        """All times of a part are of this kind."""
+    def require(self, kind: str) -> None:
+        """Refuse times of this kind where those before were of another."""
         if self.kind not in (None, kind):
             raise ValueError(f"expected times as {self.kind} like the rows before, got {kind}")
         self.kind = kind

@@ -1,4 +1,4 @@
-"""Numbers and labels out of text, one at a time; a refusal says what was expected and given."""
+"""Numbers and labels out of text, one at a time; errors say what was expected and given."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def check_number(value: float) -> float:
     raise ValueError(f"expected a finite number, got {value}")
 
 
-def usable(X: NDArray[np.float64]) -> bool:
-    """Whether every entry may be one of a sample."""
+def all_valid(X: NDArray[np.float64]) -> bool:
+    """Whether every number may be an entry of a sample."""
     # min and max need no temporary array and pass nan on.
     return X.size == 0 or bool(X.min() >= -LARGEST and X.max() <= LARGEST)
 

@@ -16,9 +16,9 @@ from icvi.streams import Batch, Position, Source
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
-from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.messages import said
+from icvi.watching.rebatching import rebatch
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the time that checkpoints may take
@@ -111,7 +111,7 @@ class Loop:
 
     def steps(self) -> Iterator[Step]:
         """Deal with the samples, step by step."""
-        batches = cut(self._batches(), self._wish, start=self.seen, position=self._position)
+        batches = rebatch(self._batches(), self._wish, start=self.seen, position=self._position)
         # The first step is settled at once: a rotated file is recognised by what was read of it.
         first = not self.seen
         for batch in batches:

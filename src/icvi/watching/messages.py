@@ -21,7 +21,7 @@ _TYPED = {
     "(learn=True, no --no-learn)": "(no --no-learn)",
     "raise batch (--batch)": "raise --batch",
     "bounds=(low, high) (--bounds LOW HIGH)": "--bounds LOW HIGH",
-    "say it: format='csv', 'ndjson' or 'parquet'": "say it: --format csv, ndjson or parquet",
+    "give format='csv', 'ndjson' or 'parquet'": "give --format csv, ndjson or parquet",
     "or format='csv', 'ndjson' or 'parquet'": "or --trace-format csv, ndjson or parquet",
 }
 

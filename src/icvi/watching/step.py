@@ -1,4 +1,4 @@
-"""What goes round in the loop: one step of a stream, and what takes it."""
+"""One step of a stream: a labelled batch and its readings; and the outputs that take it."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 
-#: What an output remembers between runs: plain JSON, and arrays of float64 and int64.
+#: What a checkpoint stores of an output: plain JSON, and arrays of float64 and int64.
 Kept = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Step:
-    """Some consecutive samples with their labels, and what the indices read on the way.
+    """Some consecutive samples with their labels, and the readings of the indices after them.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Step:
     trace : Trace
         The readings, after every sample or every m-th.
     tracker : Tracker
-        As it is after these samples.
+        Its state after these samples.
     """
 
     X: NDArray[np.float64]
@@ -45,38 +45,38 @@ class Step:
 
     @property
     def stop(self) -> int:
-        """How many samples of the stream have been seen after this step."""
+        """How many samples of the stream have been processed after this step."""
         return self.first + len(self.labels)
 
 
 class Output:
     """Takes the steps of a stream: a file, a page, a table on the screen.
 
-    How a stream is cut into steps is chance: what an output makes of it must not depend on that.
+    How a stream is divided into steps is arbitrary: the result must not depend on it.
     """
 
     def check_new(self) -> None:
-        """Refuse to write over what is there, unless that was asked for."""
+        """Refuse to overwrite an existing result, unless overwriting was requested."""
 
     def begin(self, again: bool = False) -> None:
-        """Start anew; `again` where a run was killed that had just begun: then write over it."""
+        """Start from scratch; `again` if a run was killed at its start: overwrite its files."""
 
     def take(self, step: Step) -> None:
         """Take the next step."""
         raise NotImplementedError
 
     def flush(self) -> None:
-        """Have everything that was taken on the disk: what `keep` says will be relied upon."""
+        """Write everything that was taken to the disk: a checkpoint will rely on it."""
 
     def keep(self) -> Kept:
-        """What a checkpoint must hold for another process to go on from here."""
+        """What a checkpoint must store for another process to resume from here."""
         return {}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Go on where `keep` was called, whatever was taken after that."""
+        """Resume where `keep` was called, whatever was taken after that."""
 
     def finish(self) -> None:
-        """The stream has ended, or was stopped: leave something complete behind."""
+        """The stream has ended, or was stopped: complete the result."""
 
     def close(self) -> None:
-        """Let go of files; after an error, without `finish`."""
+        """Close files; after an error, without `finish`."""

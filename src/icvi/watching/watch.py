@@ -77,7 +77,7 @@ class Watch:
     def held(self) -> int:
         """Readings that the trace file holds; 0 where there is none, or none yet."""
         trace = self._loop.outputs.get("trace")
-        return trace.held if isinstance(trace, TraceFile) else 0
+        return trace.rows_in_file if isinstance(trace, TraceFile) else 0
 
     @property
     def remarks(self) -> list[str]:

@@ -1,30 +1,49 @@
-"""Whole rows of a text file, some at a time, with the place each block begins."""
+"""Whole rows of a text file, some at a time, with the line each block begins at."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from icvi.streams.files.file_bytes import Bytes
 from icvi.streams.files.fingerprint import TAIL
+from icvi.streams.files.row_ends import BOM, RowEnds
 
-#: A row longer than this is refused: rather a quote was never closed, or it is no text at all.
+#: A longer row is refused: probably a quote was never closed, or the file is not text.
 LONGEST = 64 << 20
 #: Bytes read at once, and bytes after which a block is handed on though it has few rows.
 CHUNK, BLOCK = 1 << 20, 4 << 20
-#: Rows that are rather looked at one by one than divided further.
+#: Blocks with fewer rows are not divided.
 SMALL = 128
 
-_BOM = b"\xef\xbb\xbf"
-# From the quote a field begins with to the one that ends it: two of them inside are one.
-_QUOTED = re.compile(rb'"[^"]*+(?:""[^"]*+)*+("?)')
-_AROUND = np.frombuffer(b',\n\r"', dtype=np.uint8)  # what stands around a field in quotes
 
-Ends = NDArray[np.int64]
+class Bytes(Protocol):
+    """What blocks are read from: a file, a pipe, or a file that is followed."""
+
+    name: str
+    #: Whether the last bytes are the last row even without a line end.
+    complete: bool
+    #: Whether `seek` can be called.
+    seekable: bool
+
+    def read(self, most: int) -> bytes:
+        """Some bytes; none at the end. May wait."""
+
+    def ready(self) -> bool:
+        """Whether `read` would return at once."""
+
+    def seek(self, offset: int) -> None:
+        """Resume at an offset."""
+
+    def identity(self, offset: int) -> dict[str, Any]:
+        """Size and head (of what is before an offset), by which a position recognises the file."""
+
+    def done(self) -> int | None:
+        """Bytes read of those that `size` counts."""
+
+    def close(self) -> None:
+        """Close it."""
 
 
 class Block(NamedTuple):
@@ -35,52 +54,8 @@ class Block(NamedTuple):
     last: bool = False  # the file ends here, in the middle of a line
 
 
-def line_ends(data: bytes) -> tuple[Ends, bool]:
-    """Where lines end (behind their newline), and whether a quote is open at the end: never."""
-    return np.flatnonzero(np.frombuffer(data, dtype=np.uint8) == 10) + 1, False
-
-
-def csv_row_ends(data: bytes) -> tuple[Ends, bool]:
-    r"""Where rows end: newlines in quotes end none.
-
-    >>> csv_row_ends(b'a,"b\nc"\nd,e"f\ng,"h')
-    (array([ 8, 14]), True)
-    """
-    ends, _ = line_ends(data)
-    if b'"' not in data or _within_lines(data, ends):
-        return ends, False
-    begin = len(_BOM) if data.startswith(_BOM) else 0
-    keep, is_open, at = np.ones(len(ends), dtype=bool), False, data.find(b'"')
-    while at >= 0:
-        # Elsewhere than at the beginning of a field, a quote is a letter like any other.
-        if at == begin or data[at - 1] in b",\n\r":
-            field = _QUOTED.match(data, at)
-            assert field is not None
-            keep[slice(*np.searchsorted(ends, [at + 1, field.end() + 1]))] = False
-            at, is_open = field.end(), not field.group(1)
-        else:
-            at += 1
-        at = data.find(b'"', at)
-    return ends[keep], is_open
-
-
-def _within_lines(data: bytes, ends: Ends) -> bool:
-    """Whether all quotes are pairs around whole fields of one line, as they nearly always are."""
-    letters = np.frombuffer(data, dtype=np.uint8)
-    quotes = np.flatnonzero(letters == ord('"'))
-    if len(quotes) % 2:
-        return False
-    opening, closing = quotes[0::2], quotes[1::2]
-    first, last = (np.searchsorted(ends, part, side="right") for part in (opening, closing))
-    if not np.array_equal(first, last):
-        return False
-    before = letters[opening[opening > (3 if data.startswith(_BOM) else 0)] - 1]
-    after = letters[np.minimum(closing + 1, len(letters) - 1)]
-    return bool(np.isin(before, _AROUND).all() and np.isin(after, _AROUND).all())
-
-
-def halves(block: Block, row_ends: Callable[[bytes], tuple[Ends, bool]]) -> tuple[Block, ...]:
-    """A block as two of about as many rows; as itself if it is small."""
+def halves(block: Block, row_ends: RowEnds) -> tuple[Block, ...]:
+    """A block as two with about as many rows; a small one as it is."""
     ends, _ = row_ends(block.data)
     if len(ends) < SMALL:
         return (block,)
@@ -90,41 +65,37 @@ def halves(block: Block, row_ends: Callable[[bytes], tuple[Ends, bool]]) -> tupl
 
 
 class Blocks:
-    """Cuts bytes into blocks at the ends of rows.
+    """Divides bytes into blocks at the ends of rows.
 
     Memory is bounded by the size of a block and the longest row, not by the size of the file.
     """
 
-    def __init__(
-        self,
-        source: Bytes,
-        row_ends: Callable[[bytes], tuple[Ends, bool]],
-    ) -> None:
+    def __init__(self, source: Bytes, row_ends: RowEnds) -> None:
         self._source, self._row_ends = source, row_ends
         self.offset, self.line = 0, 1  # where the next block begins
         self.tail = b""  # the bytes just before that
         self._unfinished = False  # the line before was read without its end
         self._buffer = b""
-        self._start = 0  # of what is not handed on yet
+        self._start = 0  # in the buffer, of the rows not handed on yet
         self._ends, self._used, self._open = np.empty(0, dtype=np.int64), 0, False
 
     def next(self, rows: int) -> Block | None:
-        """The next rows, at most so many; fewer where more would have to be waited for."""
+        """The next rows, at most so many; fewer where more have not arrived yet."""
         while True:
             available = len(self._ends) - self._used
             waiting = len(self._buffer) - self._start
             if available >= rows or (available and waiting >= BLOCK):
-                return self._cut(min(rows, available))
+                return self._take_rows(min(rows, available))
             if available and not self._source.ready():
-                return self._cut(available)
+                return self._take_rows(available)
             if not self._more():
                 break
         if available:
-            return self._cut(available)
+            return self._take_rows(available)
         return self._rest() if self._source.complete else None
 
     def move(self, offset: int, line: int, unfinished: bool) -> None:
-        """Continue where a position says; what cannot be moved in is read up to there."""
+        """Resume at a position; a pipe is read up to there."""
         before = min(TAIL, offset)
         if self._source.seekable:
             self._source.seek(offset - before)
@@ -165,7 +136,8 @@ class Blocks:
 
     def _more(self) -> bool:
         rest = self._buffer[self._start :]
-        # Ever larger sips, so that a long row is not looked through again for every chunk.
+        # As much again as is left over: a long row is then searched for its end only a few times,
+        # not once per chunk.
         data = self._source.read(max(CHUNK, len(rest)))
         if not data:
             return False
@@ -189,7 +161,7 @@ class Blocks:
         self.tail = (self.tail + data[: end.end()])[-TAIL:]
         return data[end.end() :]
 
-    def _cut(self, rows: int) -> Block:
+    def _take_rows(self, rows: int) -> Block:
         self._used += rows
         return self._block(int(self._ends[self._used - 1]))
 
@@ -206,14 +178,14 @@ class Blocks:
         data, line = self._buffer[self._start : stop], self.line
         self.tail = (self.tail + data[-TAIL:])[-TAIL:]
         if self.offset == 0:
-            data = _without_mark(data, self._source.name)
+            data = _without_bom(data, self._source.name)
         self.offset += stop - self._start
         self.line += data.count(b"\n") + last
         self._start = stop
         return Block(data, line, last)
 
 
-def _without_mark(data: bytes, name: str) -> bytes:
+def _without_bom(data: bytes, name: str) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{name}, line 1: this is UTF-16; save the file as UTF-8")
-    return data.removeprefix(_BOM)
+    return data.removeprefix(BOM)

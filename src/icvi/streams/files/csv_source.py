@@ -8,12 +8,12 @@ from typing import Any
 
 from icvi.optional import load
 from icvi.streams.batch import Position
-from icvi.streams.columns import Chosen, Wanted, difference, listed
-from icvi.streams.files.blocks import Block, Blocks, csv_row_ends
-from icvi.streams.files.csv_rows import CsvRows, split_rows
+from icvi.streams.columns import Chosen, Wanted, differing_columns, listed
+from icvi.streams.files.blocks import Block, Blocks
+from icvi.streams.files.csv_decoder import CsvDecoder, split_rows
 from icvi.streams.files.file_bytes import FileBytes
-from icvi.streams.files.text_source import LOOKED_AT, TextSource
-from icvi.streams.rows import Rows
+from icvi.streams.files.row_ends import csv_row_ends
+from icvi.streams.files.text_source import INSPECTED, TextSource
 from icvi.streams.values import is_number
 
 
@@ -30,12 +30,11 @@ class CsvSource(TextSource):
         super().__init__(files, wanted, **options)
         load("pyarrow", "stream")
         self._header: list[str] | None = None
-        self._rows_of: CsvRows | None = None
         if len(self._files) > 1:
             self._check_headers()
 
     def _check_headers(self) -> None:
-        """Other columns in the last file should not come out after hours."""
+        """Refuse other columns in a later file now, not after hours of reading."""
         for name in self._files:
             opened = FileBytes(name)
             try:
@@ -52,15 +51,14 @@ class CsvSource(TextSource):
             raise ValueError(f"{name} is empty; expected a header with the names of the columns")
         fields, line, data = row
         if self._follow and self._header is not None and self._is_data(fields):
-            blocks.move(0, 1, False)  # a file that was emptied in place has its header no more
-            self._rows_of = None
+            blocks.move(0, 1, False)  # the header was lost when the file was emptied in place
             return
         header = _checked(fields, name, line, data)
         if self._header is not None:
-            how = difference(self._header, header)
+            how = differing_columns(self._header, header)
             if how is not None:
                 raise ValueError(f"{name}: expected the columns of {self._files[0]}, got it {how}")
-        self._header, self._rows_of = header, None
+        self._header = header
 
     def _is_data(self, fields: list[str]) -> bool:
         assert self._header is not None
@@ -70,35 +68,25 @@ class CsvSource(TextSource):
         if self._follow:
             self._header = position.get("header")
 
-    def _position(self, block: Block) -> Position:
+    def _position(self) -> Position:
         header = {"header": self._header} if self._follow else {}
-        return {**super()._position(block), **header}
+        return {**super()._position(), **header}
 
-    def _look(self, block: Block) -> Chosen | None:
+    def _choose(self, block: Block) -> Chosen | None:
         assert self._header is not None
-        name = self._name
-        rows = list(islice(split_rows(block, single=len(self._header) == 1), LOOKED_AT))
+        rows = list(islice(split_rows(block, single=len(self._header) == 1), INSPECTED))
         whole = [row.fields for row in rows if len(row.fields) == len(self._header)]
-        if not whole:
-            self._decode_none(block)
+        if not whole:  # reports each of the rows
+            self._decoder_for(Chosen(())).read_one_by_one(block)
             return None
         numeric = {column: _holds_numbers(f) for column, f in zip(self._header, zip(*whole))}
-        return self._wanted.choose(self._header, numeric, name)
+        return self._wanted.choose(self._header, numeric, self._name)
 
-    def _decode_none(self, block: Block) -> None:
-        """Report rows of which not one has the right number of fields."""
+    def _decoder_for(self, chosen: Chosen) -> CsvDecoder:
         assert self._header is not None
-        CsvRows(self._name, self._header, Chosen(()), self._times, self._bad).read_none(block)
+        return CsvDecoder(self._name, self._header, chosen, self._times, self._bad)
 
-    def _decode(self, block: Block) -> Rows:
-        assert self._header is not None
-        assert self._chosen is not None
-        if self._rows_of is None:
-            name = self._name
-            self._rows_of = CsvRows(name, self._header, self._chosen, self._times, self._bad)
-        return self._rows_of.read(block)
-
-    def _without_rows(self) -> tuple[str, ...]:
+    def _columns_without_rows(self) -> tuple[str, ...]:
         header = self._header or []
         numeric = dict.fromkeys(header, True)
         return self._wanted.choose(header, numeric, self._files[0]).features if header else ()
@@ -148,5 +136,5 @@ def _checked(fields: list[str], name: str, line: int, data: bytes) -> list[str]:
 
 def _holds_numbers(fields: Sequence[str]) -> bool | None:
     given = [field for field in fields if field.strip()]
-    # One number is enough: a word among numbers must come out as an error, not as a lost column.
+    # One number is enough: a word among numbers is to be an error, not a reason to drop the column.
     return any(map(is_number, given)) if given else None

@@ -1,11 +1,17 @@
-"""How a file is known again: by what it begins with, and by the bytes before the position."""
+"""How a file is recognised: by its first bytes, and by those before a position.
+
+Positions store checksums of both. When reading resumes, a file whose bytes differ is refused.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
 import zlib
+from collections.abc import Sequence
 from typing import Any
+
+from icvi.streams.source import refuse_position
 
 #: Bytes at the beginning of a file, and before a position, that are compared.
 HEAD = TAIL = 16384
@@ -21,42 +27,62 @@ def tail_position(tail: bytes) -> dict[str, Any]:
     return {"tail": _digest(tail), "tail_length": len(tail)}
 
 
-def head_of(path: str | os.PathLike[str], length: int = HEAD) -> bytes:
+def head_of(path: str | os.PathLike[str]) -> bytes:
     """The first bytes of a file."""
     with open(path, "rb") as file:
-        return file.read(min(length, HEAD))
+        return file.read(HEAD)
 
 
-def differs(path: str, size: int, position: dict[str, Any]) -> str | None:
-    """Why a file is not the one a position was taken in; None if it is."""
-    before = int(position["size"])
+def check_name(files: Sequence[str], name: str, number: int) -> None:
+    """Refuse a position in a file that is not at its place among the files."""
+    # Folders may be moved or named from elsewhere: the head decides whether it is the same file.
+    if number >= len(files) or os.path.basename(files[number]) != os.path.basename(name):
+        now = files[number] if number < len(files) else "nothing"
+        raise refuse_position(files[0], f"file {number + 1} was {name} and is {now}")
+
+
+def check_passed(files: Sequence[str], number: int, position: dict[str, Any]) -> list[str]:
+    """Refuse files that were read to their end and changed since; their stamps otherwise."""
+    stamps = position.get("passed")
+    if stamps is None:  # of an earlier version
+        return [stamp_of(path) for path in files[:number]]
+    for path, stamped in zip(files, stamps):
+        why = why_changed(path, stamped)
+        if why is not None:
+            raise refuse_position(path, why)
+    return list(stamps)
+
+
+def why_another(path: str, position: dict[str, Any]) -> str | None:
+    """Why a file is not the one a position was taken in; None if it is. It may have grown."""
+    size, before = os.stat(path).st_size, int(position["size"])
     if size < before:
         return f"the file has {size} bytes now and had {before}"
-    return other_head(head_of(path), position)
+    return why_other_head(head_of(path), position)
 
 
-def other_head(head: bytes, position: dict[str, Any]) -> str | None:
-    """Whether a stream begins with other bytes than it did."""
+def why_other_head(head: bytes, position: dict[str, Any]) -> str | None:
+    """Why a stream begins with other bytes than it did; None if it does not."""
     length = int(position["head_length"])
     if zlib.crc32(head[:length]) == position["head"] and len(head) >= length:
         return None
     return f"it begins with other bytes than it did (among the first {length})"
 
 
-def other_tail(tail: bytes, position: dict[str, Any]) -> str | None:
-    """Whether the bytes before a position are others; positions of old versions do not say."""
+def why_other_tail(tail: bytes, position: dict[str, Any]) -> str | None:
+    """Why the bytes before a position are others; earlier versions stored nothing to compare."""
     if "tail" not in position or _digest(tail) == position["tail"]:
         return None
     return edited(int(position["offset"]))
 
 
 def edited(offset: int) -> str:
-    """What to say of a file that still begins as it did."""
+    """The reason for a file that begins as it did but was changed before an offset."""
     return f"it was edited: the bytes before byte {offset} are not those that were read"
 
 
 def stamp_of(path: str) -> str:
-    """By which a file that was read to its end is known again: its name, size and both ends."""
+    """By which a file that was read to its end is recognised: its name, size and both ends."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(HEAD)
@@ -69,7 +95,7 @@ def stamp(path: str, size: int, head: bytes, tail: bytes) -> str:
     return f"{size}-{_digest(os.path.basename(path).encode() + head + tail)}"
 
 
-def changed(path: str, before: str) -> str | None:
+def why_changed(path: str, before: str) -> str | None:
     """Why a file that was read to its end is not the same any more; None if it is."""
     size, now = int(before.partition("-")[0]), os.stat(path).st_size
     if now != size:

@@ -8,10 +8,10 @@ from typing import Any
 
 from icvi.optional import load
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.files.blocks import Block, Blocks, line_ends
-from icvi.streams.files.ndjson_rows import NdjsonRows, parse, split_lines
-from icvi.streams.files.text_source import LOOKED_AT, TextSource
-from icvi.streams.rows import Rows
+from icvi.streams.files.blocks import Block
+from icvi.streams.files.ndjson_decoder import NdjsonDecoder, parse, split_lines
+from icvi.streams.files.row_ends import line_ends
+from icvi.streams.files.text_source import INSPECTED, TextSource
 
 
 class NdjsonSource(TextSource):
@@ -25,16 +25,11 @@ class NdjsonSource(TextSource):
     def __init__(self, files: Sequence[str] | Any, wanted: Wanted, **options: Any) -> None:
         super().__init__(files, wanted, **options)
         load("msgspec", "stream")
-        self._rows_of: NdjsonRows | None = None
 
-    def _begin(self, blocks: Blocks, name: str) -> None:
-        del blocks, name  # no header
-        self._rows_of = None
-
-    def _look(self, block: Block) -> Chosen | None:
+    def _choose(self, block: Block) -> Chosen | None:
         name = self._name
         numeric: dict[str, bool | None] = {}
-        for line, data in islice(split_lines(block), LOOKED_AT):
+        for line, data in islice(split_lines(block), INSPECTED):
             try:
                 pairs = parse(data)
             except ValueError as error:
@@ -42,7 +37,7 @@ class NdjsonSource(TextSource):
                     self._bad.report(f"{name}, line {line}{error}")
                 continue
             for key, value in pairs:
-                # One number is enough: text among numbers must come out as an error.
+                # One number is enough: text among numbers is to be an error.
                 known = numeric.get(key)
                 numeric[key] = known if known or value is None else _is_number(value)
         if numeric:
@@ -59,15 +54,8 @@ class NdjsonSource(TextSource):
             problem = str(error)
         self._bad.report(f"{name}, line {line}{problem}")
 
-    def _decode(self, block: Block) -> Rows:
-        assert self._chosen is not None
-        if self._rows_of is None:
-            name = self._name
-            self._rows_of = NdjsonRows(name, self._chosen, self._times, self._bad)
-        return self._rows_of.read(block)
-
-    def _without_rows(self) -> tuple[str, ...]:
-        return ()
+    def _decoder_for(self, chosen: Chosen) -> NdjsonDecoder:
+        return NdjsonDecoder(self._name, chosen, self._times, self._bad)
 
 
 def _is_number(value: Any) -> bool:

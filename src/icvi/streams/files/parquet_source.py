@@ -7,14 +7,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from icvi.optional import load
-from icvi.streams.arrow_rows import ArrowRows, check_types, numeric_columns
+from icvi.streams.arrow_decoder import ArrowDecoder, check_types, numeric_columns
 from icvi.streams.batch import Batch, Position
-from icvi.streams.columns import Chosen, Wanted, difference
+from icvi.streams.columns import Chosen, Wanted, differing_columns
 from icvi.streams.files.file_bytes import naming
-from icvi.streams.files.fingerprint import HEAD, changed, differs, head_of, head_position, stamp_of
-from icvi.streams.files.text_source import check_file, check_passed
-from icvi.streams.source import Source, as_rows, refuse_position
-from icvi.streams.times import Times
+from icvi.streams.files.fingerprint import (
+    check_name,
+    check_passed,
+    head_of,
+    head_position,
+    stamp_of,
+    why_another,
+    why_changed,
+)
+from icvi.streams.files.paths import refuse_folder
+from icvi.streams.source import Source, refuse_position
 
 
 class ParquetSource(Source):
@@ -24,64 +31,56 @@ class ParquetSource(Source):
     ----------
     files : list of str
         Files in the order they are read; all have the same columns.
-    wanted : Wanted
-        Which columns to read.
-    rows : int
-        Rows of a batch, at most.
-    bad_rows : {"error", "skip"}
-        What to do with a row that has nulls or numbers that are not finite.
+    wanted, rows, bad_rows
+        As in `Source`; rows with nulls or numbers that are not finite are invalid.
     """
 
     def __init__(
         self, files: Sequence[str], wanted: Wanted, *, rows: int = 8192, bad_rows: str = "error"
     ) -> None:
-        super().__init__(bad_rows)
-        self._files, self._wanted, self._rows = list(files), wanted, as_rows(rows)
-        self._times = Times()
+        super().__init__(wanted, rows=rows, bad_rows=bad_rows)
+        self._files = list(files)
         self._number, self._offset = 0, 0  # of the file, and of the next row in it
-        self._part: Iterator[Any] | None = None
-        self._passed: list[str] = []  # by which files that were read are known again
-        self._stamp = ""  # the same of the file that is read
+        self._batches: Iterator[Any] | None = None
+        self._passed: list[str] = []  # fingerprints of the files that were read to their end
+        self._stamp = ""  # that of the file that is read
         self._opened: Any = None
-        self._chosen, self._lengths = self._look()
+        self._columns, self._lengths = self._inspect()
+        self._chosen = self._columns
         self.length = sum(self._lengths)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the features."""
-        return self._chosen.features
+        return self._columns.features
 
     def seek(self, position: Position) -> None:
-        """Go on after the batch that had this position."""
-        if self._row or self._part is not None:
+        """Resume after the batch that had this position."""
+        if self._row or self._batches is not None:
             raise ValueError("seek before reading; open the source again")
         number = int(position["number"])
-        check_file(self._files, position["file"], number)
+        check_name(self._files, position["file"], number)
         path = self._files[number]
         passed = check_passed(self._files, number, position)
         # Written as a whole, a Parquet file does not grow: any change makes it another one.
-        stamp = position.get("stamp")
-        if stamp is None:  # of an older version
-            why = differs(path, os.stat(path).st_size, position)
-        else:
-            why = changed(path, stamp)
+        stamp = position.get("stamp")  # earlier versions stored none
+        why = why_another(path, position) if stamp is None else why_changed(path, stamp)
         chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
-        if why is None and chosen != self._chosen:
+        if why is None and chosen != self._columns:
             why = f"its columns were {chosen.names}"
         if why is None and int(position["offset"]) > self._lengths[number]:
             why = f"it is at row {position['offset']}, and the file has {self._lengths[number]}"
         if why is not None:
             raise refuse_position(path, why)
-        self._number, self._offset = number, int(position["offset"])
-        self._row, self._bad.count = int(position["row"]), int(position["skipped"])
-        self._times, self._passed = Times(position["time_kind"]), passed
+        self._number, self._offset, self._passed = number, int(position["offset"]), passed
+        self._resume(position)
 
     def _release(self) -> None:
-        self._part = None
+        self._batches = None
         if self._opened is not None:
             self._opened.close()
 
-    def _look(self) -> tuple[Chosen, list[int]]:
+    def _inspect(self) -> tuple[Chosen, list[int]]:
         chosen, first, lengths = None, None, []
         for path in self._files:
             with naming(path), _open(path) as file:
@@ -90,7 +89,7 @@ class ParquetSource(Source):
             if first is None:
                 chosen = self._wanted.choose(schema.names, numeric_columns(schema), path)
                 first = schema
-            how = difference(first.names, schema.names)
+            how = differing_columns(first.names, schema.names)
             if how is not None:
                 raise ValueError(f"{path}: expected the columns of {self._files[0]}, got it {how}")
             assert chosen is not None
@@ -98,28 +97,25 @@ class ParquetSource(Source):
         assert chosen is not None
         return chosen, lengths
 
-    def _read(self) -> Batch | None:
+    def _read_rows(self) -> Batch | None:
         while self._number < len(self._files):
-            if self._part is None:
-                self._part = self._batches(self._files[self._number], self._offset)
-                self._stamp = stamp_of(self._files[self._number])
-            with naming(self._files[self._number]):
-                part = next(self._part, None)
-            if part is None:
-                self._passed.append(self._stamp)
-                self._number, self._offset, self._part = self._number + 1, 0, None
-                continue
             path = self._files[self._number]
-            reader = ArrowRows(path, self._chosen, self._times, self._bad)
-            rows = reader.read(part, self._offset)
-            self._offset += part.num_rows
-            if rows.number:
-                first = self._row
-                self._row += rows.number
-                return Batch(rows.X, rows.labels, rows.time, first, self._position(path))
+            if self._batches is None:
+                self._batches = self._open_at(path, self._offset)
+                self._stamp = stamp_of(path)
+            with naming(path):
+                batch = next(self._batches, None)
+            if batch is None:
+                self._passed.append(self._stamp)
+                self._number, self._offset, self._batches = self._number + 1, 0, None
+                continue
+            decoder = ArrowDecoder(path, self._columns, self._times, self._bad)
+            rows = decoder.read(batch, self._offset)
+            self._offset += batch.num_rows
+            return rows
         return None
 
-    def _batches(self, path: str, skip: int) -> Iterator[Any]:
+    def _open_at(self, path: str, skip: int) -> Iterator[Any]:
         """Record batches from a row on; row groups before it are not read."""
         with _open(path) as file:
             self._opened = file
@@ -131,37 +127,30 @@ class ParquetSource(Source):
             groups = list(range(group, len(sizes)))
             if not groups:
                 return
-            names = list(self._chosen.names)
+            names = list(self._columns.names)
             for batch in file.iter_batches(self._rows, row_groups=groups, columns=names):
                 passed = min(skip, batch.num_rows)
                 skip -= passed
                 if passed < batch.num_rows:
                     yield batch.slice(passed)
 
-    def _position(self, path: str) -> Position:
+    def _position(self) -> Position:
+        path = self._files[self._number]
         return {
             "file": path,
             "number": self._number,
             "offset": self._offset,
-            "row": self._row,
-            "skipped": self._bad.count,
-            "columns": list(self._chosen.features),
-            "label": self._chosen.label,
-            "time": self._chosen.time,
-            "time_kind": self._times.kind,
+            **self._common_position(),
             "stamp": self._stamp,
             "passed": list(self._passed),
             "size": os.stat(path).st_size,
-            **head_position(head_of(path, HEAD)),
+            **head_position(head_of(path)),
         }
 
 
 def _open(path: str) -> Any:
     pa, parquet = load("pyarrow", "stream"), load("pyarrow.parquet", "stream")
-    if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{path} is a folder; give its files, for instance {os.path.join(path, '*.parquet')!r}"
-        )
+    refuse_folder(path, "parquet")
     os.stat(path)  # an error of the system names the file
     try:
         return parquet.ParquetFile(path)

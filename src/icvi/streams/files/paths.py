@@ -41,18 +41,25 @@ def find(what: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> lis
 
 def _matching(pattern: str) -> list[str]:
     if os.path.exists(pattern) or not glob.has_magic(pattern):
-        if not os.path.exists(pattern):
-            if "://" in pattern:
-                raise ValueError(
-                    f"expected a path, or an address such as redis://localhost:6379/0/key, got "
-                    f"{shown_address(pattern)}"
-                )
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), pattern)
-        return [pattern]
+        if os.path.exists(pattern):
+            return [pattern]
+        if "://" in pattern:
+            raise ValueError(
+                f"expected a path, or an address such as redis://localhost:6379/0/key, got "
+                f"{shown_address(pattern)}"
+            )
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), pattern)
     found = sorted(glob.glob(pattern, recursive=True))
     if not found:
         raise FileNotFoundError(f"no file matches {shown_address(pattern)!r}")
     return found
+
+
+def refuse_folder(path: str, ending: str = "csv") -> None:
+    """Refuse a folder in the place of a file."""
+    if os.path.isdir(path):
+        example = os.path.join(path, f"*.{ending}")
+        raise IsADirectoryError(f"{path} is a folder; give its files, for instance {example!r}")
 
 
 def format_of(paths: Sequence[str], given: str | None = None) -> str:
@@ -73,11 +80,8 @@ def _by_ending(path: str) -> str:
     for ending, name in FORMATS.items():
         if path.lower().endswith(ending):
             return name
-    if os.path.isdir(path):
-        raise IsADirectoryError(
-            f"{path} is a folder; give its files, for instance {os.path.join(path, '*.csv')!r}"
-        )
+    refuse_folder(path)
     raise ValueError(
         f"cannot tell the format of {path} by its ending (known are {', '.join(FORMATS)}); "
-        f"say it: format='csv', 'ndjson' or 'parquet'"
+        f"give format='csv', 'ndjson' or 'parquet'"
     )

@@ -1,4 +1,4 @@
-"""Where a log file went when it was rotated: the files beside it, and their order."""
+"""Files that a log file was rotated to: which they are, and in which order."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from icvi.streams.files.file_bytes import FileBytes
-from icvi.streams.files.fingerprint import TAIL, other_head, other_tail
+from icvi.streams.files.fingerprint import TAIL, why_other_head, why_other_tail
 
 #: What rotation adds to a name: a number (small ones count, large ones are dates), or "old".
 _ADDED = r"[._-](?P<when>\d[\dT:._-]*|old)"
@@ -17,7 +17,7 @@ _ADDED = r"[._-](?P<when>\d[\dT:._-]*|old)"
 def rotated(path: str) -> list[str]:
     """Files that a file was rotated to, the newest first; of a.csv, for instance a.csv.1.
 
-    Those of a compressed and an uncompressed copy of one are one, the uncompressed.
+    Of a file that exists both compressed and uncompressed, the uncompressed one is given.
     """
     folder, name = os.path.split(path)
     stem, ending = os.path.splitext(name)
@@ -39,7 +39,7 @@ def rotated(path: str) -> list[str]:
 
 
 def _age(when: str) -> tuple[int, str]:
-    """Numbers that count grow as files get older; dates grow as they get newer."""
+    """A sort key: numbers that count grow as files get older, dates as they get newer."""
     if when.isdigit() and len(when) < 6:
         return int(when), ""
     digits = "".join(char for char in when if char.isdigit())
@@ -47,7 +47,7 @@ def _age(when: str) -> tuple[int, str]:
 
 
 def later(path: str, inode: tuple[int, int] | None, mark: dict[str, Any]) -> list[str]:
-    """Files that were rotated after the one that is read, the oldest of them first."""
+    """Files that were rotated after the one being read, the oldest of them first."""
     files = rotated(path)
     for number, file in enumerate(files):
         if inode is not None and inode_of(file) == inode:
@@ -59,7 +59,7 @@ def later(path: str, inode: tuple[int, int] | None, mark: dict[str, Any]) -> lis
 
 
 def locate(path: str, mark: dict[str, Any]) -> str | None:
-    """The file that has what a position says was read: the same one, renamed, or a copy."""
+    """The file that holds what was read up to a position: the same one, renamed, or a copy."""
     inode = (mark.get("device"), mark.get("inode"))
     files = list(_existing(path))
     same = [file for file in files if inode_of(file) == inode]
@@ -73,27 +73,27 @@ def _existing(path: str) -> Iterator[str]:
 
 
 def holds(path: str, mark: dict[str, Any]) -> bool:
-    """Whether a file has what was read: its beginning, and the bytes before the position."""
+    """Whether a file holds what was read: its first bytes, and those before the position."""
     try:
         file = FileBytes(path)
     except OSError:
         return False
     try:
-        if other_head(file.exactly(int(mark["head_length"])), mark) is not None:
+        if why_other_head(file.exactly(int(mark["head_length"])), mark) is not None:
             return False
         offset = int(mark["offset"])
         length = int(mark.get("tail_length", min(TAIL, offset)))
         file.seek(offset - length)
         tail = file.exactly(length)
-        return len(tail) == length and other_tail(tail, mark) is None
-    except OSError:  # damaged, or being compressed just now
+        return len(tail) == length and why_other_tail(tail, mark) is None
+    except OSError:  # damaged, or being compressed at this moment
         return False
     finally:
         file.close()
 
 
 def inode_of(path: str) -> tuple[int, int] | None:
-    """Device and inode of a file; None if it is not there."""
+    """Device and inode of a file; None if it does not exist."""
     try:
         found = os.stat(path)
     except OSError:

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
-from icvi.streams.files.blocks import Block, Blocks, Ends
-from icvi.streams.files.file_bytes import Bytes, FileBytes, NamedPipeBytes, PipeBytes, is_pipe
+from icvi.streams.files.block_decoder import BlockDecoder
+from icvi.streams.files.blocks import Block, Blocks, Bytes
+from icvi.streams.files.file_bytes import FileBytes
 from icvi.streams.files.fingerprint import (
-    changed,
-    differs,
+    check_name,
+    check_passed,
     edited,
     head_of,
-    other_head,
-    other_tail,
-    stamp_of,
     tail_position,
+    why_another,
+    why_other_head,
+    why_other_tail,
 )
-from icvi.streams.files.follow import POLL, FollowedBytes
+from icvi.streams.files.followed_bytes import POLL, FollowedBytes
+from icvi.streams.files.pipe_bytes import NamedPipeBytes, PipeBytes, is_pipe
 from icvi.streams.files.rotation import locate
-from icvi.streams.rows import Rows
-from icvi.streams.source import Source, as_rows, refuse_position
-from icvi.streams.times import Times
+from icvi.streams.files.row_ends import RowEnds
+from icvi.streams.source import Source, refuse_position
 
-#: Rows of the first block that tell which columns are numeric.
-LOOKED_AT = 100
+#: Rows of the first block by which numeric columns are recognised.
+INSPECTED = 100
 
 
 class TextSource(Source):
@@ -38,55 +39,40 @@ class TextSource(Source):
     ----------
     files : list of str, or a readable object
         Files in the order they are read; or an open pipe.
-    wanted : Wanted
-        Which columns to read.
-    rows : int
-        Rows of a batch, at most.
-    bad_rows : {"error", "skip"}
-        What to do with a row that is no sample.
+    wanted, rows, bad_rows, on_data_loss
+        As in `Source`; data is lost when a followed file is removed before all of it was read.
     follow : bool
         Wait for more at the end of the file. When it is rotated, read it to its end, then the next.
-    on_data_loss : {"stop", "continue"}
-        What to do when a followed file is gone before all of it was read.
     """
 
-    _row_ends: Callable[[bytes], tuple[Ends, bool]]
+    _row_ends: RowEnds
 
     def __init__(
-        self,
-        files: Sequence[str] | Any,
-        wanted: Wanted,
-        *,
-        rows: int = 8192,
-        bad_rows: str = "error",
-        follow: bool = False,
-        on_data_loss: str = "stop",
+        self, files: Sequence[str] | Any, wanted: Wanted, *, follow: bool = False, **options: Any
     ) -> None:
-        super().__init__(bad_rows, on_data_loss)
+        super().__init__(wanted, **options)
         self._pipe = None if isinstance(files, (list, tuple)) else files
         self._files = list(files) if self._pipe is None else [_pipe_name(files)]
         if follow and len(self._files) > 1:
             raise ValueError(f"expected one file to follow, got {len(self._files)}")
         if follow and self._files[0].endswith(".gz"):
             raise ValueError(f"{self._files[0]}: a compressed file cannot be followed")
-        self._wanted, self._rows, self._follow = wanted, as_rows(rows), follow
-        self._chosen: Chosen | None = None
-        self._times = Times()
+        self._follow = follow
         self._number = 0  # of the file that is read
         self._bytes: Bytes | None = None
         self._blocks: Blocks | None = None
+        self._decoder: BlockDecoder | None = None
         self._pending: Block | None = None  # read to know the columns, not handed on yet
-        self._passed: list[str] = []  # by which files that were read to their end are known again
-        self._next: str | None = None  # the file that a followed one continues in
+        self._unfinished = False  # whether the row read last had no line end
+        self._passed: list[str] = []  # fingerprints of the files that were read to their end
+        self._next: str | None = None  # the file in which a followed one continues
         known = [] if follow or self._pipe is not None else self._files
         self._sizes = [os.stat(file).st_size for file in known]
 
     @property
     def size(self) -> int | None:  # type: ignore[override]
         """Bytes of all files."""
-        if self._follow or self._pipe is not None:
-            return None
-        return sum(self._sizes)
+        return None if self._follow or self._pipe is not None else sum(self._sizes)
 
     @property
     def done(self) -> int | None:  # type: ignore[override]
@@ -96,10 +82,10 @@ class TextSource(Source):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the features; reads the first rows if it must."""
+        """Names of the features; reads the first rows if necessary."""
         if self._chosen is None and self._pending is None:
             self._pending = self._next_block()
-        return self._chosen.features if self._chosen is not None else self._without_rows()
+        return self._chosen.features if self._chosen is not None else self._columns_without_rows()
 
     def start(self) -> Position:
         """The file that is followed, as it is now."""
@@ -109,14 +95,14 @@ class TextSource(Source):
             return {}
         self._bytes = opened = FollowedBytes(path, self._stopped, self._loss)
         place = {"file": path, "number": 0, "offset": 0, "line": 1, "unfinished": False}
-        return {**place, "row": 0, "skipped": 0, **opened.begins()}
+        return {**place, "row": 0, "skipped": 0, **opened.start_position()}
 
     def seek(self, position: Position) -> None:
         """Resume after the batch that had this position."""
         if self._row or self._bytes is not None:
             raise ValueError("seek before reading; open the source again")
         number = int(position["number"])
-        check_file(self._files, position["file"], number)
+        check_name(self._files, position["file"], number)
         chosen = Chosen.of(position)
         if chosen is not None and not self._wanted.accepts(chosen):
             raise refuse_position(self._files[number], f"its columns were {chosen.names}")
@@ -132,40 +118,44 @@ class TextSource(Source):
             self._bytes = self._blocks = None
             self._number = 0
             raise
-        self._chosen, self._times = chosen, Times(position.get("time_kind"))
-        self._row, self._bad.count = int(position["row"]), int(position["skipped"])
+        self._chosen = chosen
+        self._resume(position)
 
     def _release(self) -> None:
         if self._bytes is not None:
             self._bytes.close()
 
-    @abstractmethod
+    # -- for the formats -------------------------------------------------------------------
+
     def _begin(self, blocks: Blocks, name: str) -> None:
-        """Read what comes before the rows of a file."""
+        """Read what comes before the rows of a file; by default there is nothing."""
 
     def _resume_header(self, position: Position) -> None:
-        """Know the header of a position before its file is opened."""
+        """Restore the header from a position, before its file is opened."""
 
     @abstractmethod
-    def _look(self, block: Block) -> Chosen | None:
-        """Choose columns by the first rows; None if there are none among them."""
+    def _choose(self, block: Block) -> Chosen | None:
+        """Choose columns by the first rows; None if none of them is valid."""
 
     @abstractmethod
-    def _decode(self, block: Block) -> Rows:
-        """The usable rows of a block."""
+    def _decoder_for(self, chosen: Chosen) -> BlockDecoder:
+        """What decodes the rows of the file that is read."""
 
-    @abstractmethod
-    def _without_rows(self) -> tuple[str, ...]:
+    def _columns_without_rows(self) -> tuple[str, ...]:
         """The features of a source that has no rows."""
+        return ()
 
-    def _read(self) -> Batch | None:
-        while (block := self._next_block()) is not None:
-            rows = self._decode(block)
-            if rows.number:
-                first = self._row
-                self._row += rows.number
-                return Batch(rows.X, rows.labels, rows.time, first, self._position(block))
-        return None
+    # -- reading ---------------------------------------------------------------------------
+
+    def _read_rows(self) -> Batch | None:
+        block = self._next_block()
+        if block is None:
+            return None
+        if self._decoder is None:
+            assert self._chosen is not None
+            self._decoder = self._decoder_for(self._chosen)
+        self._unfinished = block.last
+        return self._decoder.read(block)
 
     def _next_block(self) -> Block | None:
         if self._pending is not None:
@@ -175,16 +165,15 @@ class TextSource(Source):
             if self._blocks is None:
                 self._open(None)
                 continue  # opening waits in a followed file, which may be closed meanwhile
-            block_read = self._blocks.next(self._rows)
-            if block_read is None:
+            found = self._blocks.next(self._rows)
+            if found is None:
                 self._leave()
-            elif self._chosen is not None or self._choose(block_read):
-                return block_read
+                continue
+            if self._chosen is None:
+                self._chosen = self._choose(found)
+            if self._chosen is not None:
+                return found
         return None
-
-    def _choose(self, block: Block) -> bool:
-        self._chosen = self._look(block)
-        return self._chosen is not None
 
     @property
     def _name(self) -> str:
@@ -204,6 +193,7 @@ class TextSource(Source):
                 self._bytes = FollowedBytes(name, self._stopped, self._loss, self._next)
         else:
             self._bytes = FileBytes(name)
+        self._decoder = None  # it names the file, and knows its header
         blocks = Blocks(self._bytes, self._row_ends)
         self._begin(blocks, self._bytes.name)
         if position is not None and position["offset"]:
@@ -214,16 +204,16 @@ class TextSource(Source):
         self._blocks = blocks
 
     def _wait_for(self, path: str) -> bool:
-        """Wait until a file is there: between two rotations there may be none."""
+        """Wait until a file exists: during a rotation it may be missing for a moment."""
         while not self.closed and not os.path.exists(path):
             self._stopped.wait(POLL)
         return not self.closed
 
     def _check_before(self, opened: Bytes, tail: bytes, position: Position) -> None:
-        """Refuse a file whose bytes before the position are others than those that were read."""
-        why = other_tail(tail, position)
-        if isinstance(opened, PipeBytes):  # shows its first bytes only after they are read
-            why = other_head(opened.head, position) or why
+        """Refuse a file whose bytes before the position are not those that were read."""
+        why = why_other_tail(tail, position)
+        if isinstance(opened, PipeBytes):  # its first bytes are known only now
+            why = why_other_head(opened.head, position) or why
         if why is not None:
             raise refuse_position(opened.name, why)
 
@@ -239,22 +229,18 @@ class TextSource(Source):
         self._bytes = self._blocks = None
         self._number += not rotated
 
-    def _position(self, block: Block) -> Position:
+    # -- positions -------------------------------------------------------------------------
+
+    def _position(self) -> Position:
         assert self._bytes is not None
         assert self._blocks is not None
-        assert self._chosen is not None
         return {
             "file": self._files[self._number],
             "number": self._number,
             "offset": self._blocks.offset,
             "line": self._blocks.line,
-            "unfinished": block.last,
-            "row": self._row,
-            "skipped": self._bad.count,
-            "columns": list(self._chosen.features),
-            "label": self._chosen.label,
-            "time": self._chosen.time,
-            "time_kind": self._times.kind,
+            "unfinished": self._unfinished,
+            **self._common_position(),
             **self._bytes.identity(self._blocks.offset),
             **tail_position(self._blocks.tail),
             "passed": list(self._passed),
@@ -267,12 +253,12 @@ class TextSource(Source):
         path = self._files[number]
         self._passed = check_passed(self._files, number, position)
         if not is_pipe(path):
-            why = differs(path, os.stat(path).st_size, position)
+            why = why_another(path, position)
             if why is not None:
                 raise refuse_position(path, why)
 
     def _locate(self, position: Position) -> bool:
-        """Find the followed file, which may have been rotated; False to begin the next one."""
+        """Find the followed file, which may have been rotated; False to read the one there now."""
         path = self._files[0]
         if is_pipe(path):
             return True
@@ -281,7 +267,7 @@ class TextSource(Source):
             self._next = None if found == path else found
             return True
         there = os.path.exists(path)
-        if there and other_head(head_of(path), position) is None:
+        if there and why_other_head(head_of(path), position) is None:
             raise refuse_position(path, edited(int(position["offset"])))
         self._loss.report(
             f"{path} {'is another file' if there else 'is gone'}, and no rotated copy of it "
@@ -289,26 +275,6 @@ class TextSource(Source):
             f"byte {position['offset']} is lost"
         )
         return False
-
-
-def check_passed(files: Sequence[str], number: int, position: Position) -> list[str]:
-    """Refuse files that were read to their end and changed since; how they are known again."""
-    stamps = position.get("passed")
-    if stamps is None:  # of an older version
-        return [stamp_of(path) for path in files[:number]]
-    for path, stamp in zip(files, stamps):
-        why = changed(path, stamp)
-        if why is not None:
-            raise refuse_position(path, why)
-    return list(stamps)
-
-
-def check_file(files: Sequence[str], name: str, number: int) -> None:
-    """Refuse a position in a file that is not there, or not where it was."""
-    # Folders may be moved or named from elsewhere; the head tells whether it is the same file.
-    if number >= len(files) or os.path.basename(files[number]) != os.path.basename(name):
-        now = files[number] if number < len(files) else "nothing"
-        raise refuse_position(files[0], f"file {number + 1} was {name} and is {now}")
 
 
 def _pipe_name(file: Any) -> str:

@@ -1,4 +1,4 @@
-"""A Redis server that may be away for a moment."""
+"""A connection to a Redis server that may be unreachable for a while."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FIRST_DELAY, _LONGEST_DELAY = 0.05, 5.0
 
 
 class Connection:
-    """A client that is asked again while the server cannot be reached.
+    """A client whose calls are repeated while the server cannot be reached.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Connection:
     key, where : str
         The key, and the address without a password, for errors.
     failures : int
-        How often an answer did not come: what was asked may have been done.
+        How often an answer was lost: the server may have done what was asked.
     """
 
     def __init__(self, url: str, patience: float, stopped: threading.Event) -> None:
@@ -40,20 +40,20 @@ class Connection:
         self._patience, self._stopped = patience, stopped
         self.failures = 0
         retry = load("redis.retry", "redis").Retry(load("redis.backoff", "redis").NoBackoff(), 0)
-        # Waiting is done here, where it can say what it waits for and be stopped.
+        # The client does not retry: `call` does, can be stopped, and reports what it waited for.
         try:
             self.client: Any = self._redis.Redis.from_url(
                 server, retry=retry, socket_connect_timeout=5.0, socket_timeout=10.0
             )
-            self.client.connection_pool.make_connection()  # has it look at the options
+            self.client.connection_pool.make_connection()  # checks the options
         except (TypeError, ValueError):  # whose message may quote a part of a password
             raise ValueError(
                 f"{self.where}: the options after ? are not those of a Redis client, such as "
                 f"?protocol=3 (& in a password is written %26)"
             ) from None
 
-    def ask(self, action: Callable[[], _T]) -> _T:
-        """Do something with the server, again and again while it cannot be reached."""
+    def call(self, action: Callable[[], _T]) -> _T:
+        """Do something with the server, and repeat it while the server cannot be reached."""
         delay, start = _FIRST_DELAY, time.monotonic()
         while True:
             try:
@@ -74,6 +74,6 @@ class Connection:
             except self._redis.ResponseError as error:
                 raise ValueError(f"{self.where}: {error}") from error
 
-    def refused(self, error: Exception, why: str) -> bool:
-        """Whether an error is the server's answer that begins so."""
-        return isinstance(error, self._redis.ResponseError) and why in str(error)
+    def is_answer(self, error: Exception, words: str) -> bool:
+        """Whether an error is an answer of the server with these words."""
+        return isinstance(error, self._redis.ResponseError) and words in str(error)

@@ -1,50 +1,32 @@
-"""The next entries of a Redis stream: our own position decides, the group helps."""
+"""Which entries of a Redis stream come next: our own position decides, the group helps."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from icvi.streams.data_loss import DataLoss
+from icvi.streams.redis.bookmark import Bookmark, Gap, were
 from icvi.streams.redis.connection import Connection
-from icvi.streams.redis.facts import START, Entry, Facts, following, order, text
-from icvi.streams.redis.memory import Gap, Memory
-
-_BLOCK = 200  # milliseconds the server waits for entries, so that close is noticed
-_NO_KEY, _NO_GROUP, _THERE = "no such key", "NOGROUP", "BUSYGROUP"
-
-
-class _NoStreamError(Exception):
-    """There is nothing under the key."""
-
-
-class _NoGroupError(Exception):
-    """The stream has no such group."""
-
-
-class _Seen(NamedTuple):
-    """What one transaction found."""
-
-    facts: Facts
-    group: dict[str, Any]
-    mine: Entry | None  # the entry read last, if it is still there
-    upcoming: str | None  # the one that comes after it
-    entries: list[Entry]
+from icvi.streams.redis.consumer import AT_ONCE, Consumer, NoGroupError, NoStreamError, Snapshot
+from icvi.streams.redis.stream_info import START, Entry, StreamInfo, order, text
 
 
 class RedisReader:
     """Reads a stream as one consumer of a group.
 
+    A group may be deleted, moved back or moved forward by others, so it is not trusted: entries at
+    or before our position are dropped, and entries that the group has passed over are read by
+    their identifiers (`_catch_up`). Only where other consumers share the group must it decide,
+    since only the group knows who has read what.
+
     Parameters
     ----------
     connection : Connection
         To the server.
-    group, consumer : str
-        The consumer group and the name in it.
-    rows : int
-        Entries at a time, at most.
+    consumer : Consumer
+        Of the group.
     follow : bool
         Whether to wait for more at the end.
     loss : DataLoss
@@ -56,85 +38,77 @@ class RedisReader:
     def __init__(
         self,
         connection: Connection,
-        group: str,
-        consumer: str,
+        consumer: Consumer,
         *,
-        rows: int,
         follow: bool,
         loss: DataLoss,
         stopped: threading.Event,
     ) -> None:
-        self._connection, self._client, self._key = connection, connection.client, connection.key
-        self._group, self._consumer, self._rows, self._follow = group, consumer, rows, follow
+        self._connection, self._consumer, self._follow = connection, consumer, follow
         self._loss, self._stopped = loss, stopped
-        self._memory = Memory()
+        self._bookmark = Bookmark()
         self._placed = False  # whether our own position decides; before there is one, the group
-        self._behind = True  # the group may have delivered what we have not read
+        self._behind = True  # whether the group may have delivered what we have not read
         self._shared = False  # whether other consumers read from the group
-        self._newest = START
-        self._taken: list[str] = []  # not acknowledged yet
+        self._unacknowledged: list[str] = []
         self._failures = 0
-        if connection.ask(self._look) is None and not follow:
+        if connection.call(self._consumer.info) is None and not follow:
             raise self._no_stream()
 
     def position(self) -> dict[str, Any]:
         """Where the reader is, as plain JSON."""
-        mine = {"key": self._key, "group": self._group, "consumer": self._consumer}
-        return {**mine, "shared": self._shared, **self._memory.position()}
+        return {"shared": self._shared, **self._bookmark.position()}
 
     def start(self) -> dict[str, Any]:
-        """A position before the first entry that the group would give now."""
-        memory = Memory()
-        memory.restart(*self._connection.ask(self._beginning))
-        return {**self.position(), **memory.position()}
-
-    def _beginning(self) -> tuple[str, int | None]:
-        try:
-            group = self._ask(None).group
-        except (_NoStreamError, _NoGroupError):
-            return START, None
-        pending = self._client.xpending_range(
-            self._key, self._group, min="-", max="+", count=1, consumername=self._consumer
-        )
-        if not pending:
-            return self._delivered(group)
-        first = text(pending[0]["message_id"])
-        before = self._client.xrevrange(self._key, first, "-", count=2)
-        return next((n for n, _ in _entries(before) if order(n) < order(first)), START), None
-
-    def _delivered(self, group: dict[str, Any]) -> tuple[str, int | None]:
-        """Up to where the group has delivered; its number only where the entry is trimmed."""
-        last = text(group["last-delivered-id"])
-        return last, None if last == START or self._find([last]) else group.get("entries-read")
+        """A position before the first entry that the group would deliver now."""
+        bookmark = Bookmark()
+        bookmark.restart(*self._connection.call(self._beginning))
+        return {**self.position(), **bookmark.position()}
 
     def resume(self, position: dict[str, Any]) -> None:
-        """Continue after a position; what is gone since then is reported now."""
-        self._memory.resume(position)
+        """Resume after a position; what was lost since then is reported now."""
+        self._bookmark.resume(position)
         self._placed, self._behind = True, True
         self._shared = bool(position.get("shared", False))
-        self._connection.ask(self._verify)
+        self._connection.call(self._verify)
 
     def commit(self, last: str) -> None:
         """Acknowledge the entries up to one."""
-        done = [entry for entry in self._taken if order(entry) <= order(last)]
-        for start in range(0, len(done), 1000):
-            part = done[start : start + 1000]
-            self._connection.ask(partial(self._client.xack, self._key, self._group, *part))
-        self._taken = [entry for entry in self._taken if order(entry) > order(last)]
+        done = [entry for entry in self._unacknowledged if order(entry) <= order(last)]
+        for start in range(0, len(done), AT_ONCE):
+            some = done[start : start + AT_ONCE]
+            self._connection.call(partial(self._consumer.acknowledge, some))
+        self._unacknowledged = [e for e in self._unacknowledged if order(e) > order(last)]
 
     def next(self) -> list[Entry]:
         """The next entries; none at the end or when closed."""
         while not self._stopped.is_set():
-            entries = self._connection.ask(self._fetch)
+            entries = self._connection.call(self._fetch)
             if entries:
                 return entries
             if entries is not None:
                 if not self._follow:
                     break
-                self._connection.ask(self._wait)
+                self._connection.call(self._consumer.wait)
         return []
 
-    # -- one look at the server: entries, [] where there are none, None to look again ----------
+    # -- where to begin --------------------------------------------------------------------
+
+    def _beginning(self) -> tuple[str, int | None]:
+        try:
+            group = self._snapshot().group
+        except (NoStreamError, NoGroupError):
+            return START, None
+        before = self._consumer.before_pending()
+        return self._delivered(group) if before is None else (before, None)
+
+    def _delivered(self, group: dict[str, Any]) -> tuple[str, int | None]:
+        """Up to where the group has delivered; its number only where the entry is trimmed."""
+        last = text(group["last-delivered-id"])
+        known = last == START or self._consumer.find([last])
+        return last, None if known else group.get("entries-read")
+
+    # -- one request: entries, [] where there are none, None to ask again ----------------------
 
     def _fetch(self) -> list[Entry] | None:
         if self._failures != self._connection.failures:  # an answer was lost, its entries were not
@@ -143,91 +117,97 @@ class RedisReader:
             if not self._placed:
                 return self._fetch_pending()
             return self._catch_up() if self._behind else self._fetch_new()
-        except _NoStreamError:
+        except NoStreamError:
             return self._without_stream()
-        except _NoGroupError:
+        except NoGroupError:
             self._without_group()
             return None
 
     def _fetch_new(self) -> list[Entry] | None:
         """What the group delivers next, which should be what comes next."""
-        seen = self._ask(self._deliver(">"))
-        if not self._shared and not self._check(seen):
+        found = self._snapshot(">")
+        if not self._shared and not self._check(found):
             return None
-        entries = self._after_last(seen.entries)
-        if not self._shared and seen.upcoming != (entries[0][0] if entries else None):
-            # Others share the group, or it was set back or forward.
-            self._shared = bool(self._others())
+        entries = self._after_last(found.entries)
+        if not self._shared and found.upcoming != (entries[0][0] if entries else None):
+            # Others share the group, or it was moved back or forward.
+            self._shared = self._is_shared(self._consumer.names())
             if not self._shared:
                 self._behind = True
                 return None
-        elif self._shared and len(entries) < len(seen.entries):
-            self._report(self._set_back())
-        return self._take(entries, seen.facts)
+        elif self._shared and len(entries) < len(found.entries):
+            self._report(self._moved_back())
+        return self._take(entries, found.info)
 
     def _catch_up(self) -> list[Entry] | None:
         """What the group has delivered, or believes it has, and we have not read."""
-        seen = self._ask(None)
-        if not self._check_group(seen):
+        found = self._snapshot()
+        if not self._check_group(found):
             return None
+        last = self._bookmark.last
         if self._shared:
-            entries = self._after_last(self._present(self._ask(self._deliver(self._memory.last))))
+            entries = self._after_last(self._present(self._snapshot(last)))
             if entries:
-                return self._take(entries, seen.facts)
+                return self._take(entries, found.info)
         else:
-            delivered = text(seen.group["last-delivered-id"])
-            if order(delivered) < order(self._memory.last):
-                self._client.xgroup_setid(self._key, self._group, self._memory.last)
+            delivered = text(found.group["last-delivered-id"])
+            if order(delivered) < order(last):
+                self._consumer.move_group(last)
             else:
-                seen = self._ask(self._range(delivered))
-                if not self._check(seen):
+                found = self._consumer.snapshot(last, self._consumer.range(last, delivered))
+                if not self._check(found):
                     return None
-                if seen.entries:
-                    return self._take(seen.entries, seen.facts)
+                if found.entries:
+                    return self._take(found.entries, found.info)
         self._behind = False
         return None
 
     def _fetch_pending(self) -> list[Entry] | None:
-        """Without a position: what this consumer has not acknowledged, then what the group says."""
-        seen = self._ask(self._deliver(self._memory.last))
-        if seen.entries:
-            entries = self._present(seen)
-            self._taken += [name for name, _ in seen.entries]
+        """Without a position: what is not acknowledged yet, then what the group delivers."""
+        found = self._snapshot(self._bookmark.last)
+        if found.entries:
+            entries = self._present(found)
+            self._unacknowledged += [name for name, _ in found.entries]
             if entries:
-                self._memory.took(entries, seen.facts)
+                self._bookmark.advance(entries, found.info)
             # Some may have been acknowledged before: only the group knows how many there were.
-            self._memory.last, self._memory.number = seen.entries[-1][0], None
+            self._bookmark.last, self._bookmark.number = found.entries[-1][0], None
             return entries or None
-        delivered, number = self._delivered(seen.group)
-        if order(delivered) > order(self._memory.last):
-            self._memory.restart(delivered, number)
+        delivered, number = self._delivered(found.group)
+        if order(delivered) > order(self._bookmark.last):
+            self._bookmark.restart(delivered, number)
         self._placed, self._behind = True, False
-        self._shared = bool(self._others())
+        self._shared = self._is_shared(self._consumer.names())
         return None
 
-    def _take(self, entries: list[Entry], facts: Facts) -> list[Entry]:
+    def _snapshot(self, deliver: str | None = None) -> Snapshot:
+        """The stream, the group and, where asked for, what it delivers to this consumer."""
+        read = None if deliver is None else self._consumer.delivery(deliver)
+        return self._consumer.snapshot(self._bookmark.last, read)
+
+    def _take(self, entries: list[Entry], info: StreamInfo) -> list[Entry]:
         if entries:
-            self._taken += [name for name, _ in entries]
-            self._memory.took(entries, facts)
+            self._unacknowledged += [name for name, _ in entries]
+            self._bookmark.advance(entries, info)
             if self._shared:
-                self._memory.number = None  # not all that there were
+                self._bookmark.number = None  # not all that there were
         return entries
 
     def _after_last(self, entries: list[Entry]) -> list[Entry]:
         """Those after our position; the others are acknowledged with what we have read."""
-        last = order(self._memory.last)
-        self._taken += [name for name, _ in entries if order(name) <= last]
+        last = order(self._bookmark.last)
+        self._unacknowledged += [name for name, _ in entries if order(name) <= last]
         return [entry for entry in entries if order(entry[0]) > last]
 
-    def _present(self, seen: _Seen) -> list[Entry]:
-        """Entries that were delivered, without those that are gone since."""
-        entries = [entry for entry in seen.entries if entry[1]]
-        lost = len(seen.entries) - len(entries)
+    def _present(self, found: Snapshot) -> list[Entry]:
+        """Entries that were delivered, without those that were deleted since."""
+        entries = [entry for entry in found.entries if entry[1]]
+        lost = len(found.entries) - len(entries)
         if lost:
-            one = "1 entry was" if lost == 1 else f"{lost:,} entries were"
-            first = next(name for name, fields in seen.entries if not fields)
+            first = next(name for name, fields in found.entries if not fields)
             what = (
-                f"{one} deleted from the stream before being processed, the first of them {first}"
+                f"{were(lost)} deleted from the stream before being processed, the first of them "
+                f"{first}"
             )
             self._report(Gap(what, lost))
         return entries
@@ -237,92 +217,88 @@ class RedisReader:
     def _verify(self) -> None:
         """Report what changed since the position, and acknowledge what was read before it."""
         try:
-            seen = self._ask(None)
-        except _NoStreamError:
+            found = self._snapshot()
+        except NoStreamError:
             self._without_stream()
-        except _NoGroupError:
+        except NoGroupError:
             self._without_group()
             self._verify()
         else:
-            self._check_group(seen)
-            self._acknowledge_up_to(self._memory.last)
+            self._check_group(found)
+            self._consumer.acknowledge_up_to(self._bookmark.last)
 
-    def _check_group(self, seen: _Seen) -> bool:
+    def _is_shared(self, names: list[str]) -> bool:
+        return any(name != self._consumer.name for name in names)
+
+    def _check_group(self, found: Snapshot) -> bool:
         """Find out who decides what we read next; whether that can be read now."""
-        names, delivered = self._consumers(), text(seen.group["last-delivered-id"])
-        # Once shared, always shared: what another read is not ours because it has left.
-        self._shared = self._shared or any(name != self._consumer for name in names)
+        bookmark, names = self._bookmark, self._consumer.names()
+        delivered = text(found.group["last-delivered-id"])
+        # Once shared, always shared: what another consumer read is not ours, even if it has left.
+        self._shared = self._shared or self._is_shared(names)
         if self._shared:
-            if self._consumer not in names or order(delivered) < order(self._memory.last):
-                self._report(self._set_back())
+            if self._consumer.name not in names or order(delivered) < order(bookmark.last):
+                self._report(self._moved_back())
             return True
-        if self._memory.number is None and delivered == self._memory.last and seen.mine is None:
-            self._memory.number = seen.group.get("entries-read")
-        return self._check(seen)
+        if bookmark.number is None and delivered == bookmark.last and found.mine is None:
+            bookmark.number = found.group.get("entries-read")
+        return self._check(found)
 
-    def _check(self, seen: _Seen) -> bool:
-        """Report entries that are gone; False where the position has changed by that."""
-        facts, mine = seen.facts, seen.mine
-        why = self._memory.replaced(mine, facts)
+    def _check(self, found: Snapshot) -> bool:
+        """Report entries that are lost; False where the position has changed by that."""
+        why = self._bookmark.why_replaced(found.mine, found.info)
         if why is not None:
             self._replaced(why)
             return False
-        self._report(self._memory.trimmed(mine, facts))
-        if seen.upcoming is None:
-            self._report(self._memory.deleted(facts))
+        self._report(self._bookmark.trimmed(found.mine, found.info))
+        if found.upcoming is None:
+            self._report(self._bookmark.deleted(found.info))
         return True
 
     def _replaced(self, why: str) -> None:
-        unread = self._memory.unread
+        bookmark, unread = self._bookmark, self._bookmark.unread
         lost = f"{unread:,} entries that were there and had not been read are lost"
         self._behind = True
-        if self._memory.same_stream(self._find):
+        if bookmark.is_same_stream(self._consumer.find):
             what = f"the server has returned to an earlier state of the stream: {why}"
             if unread:
                 self._report(Gap(f"{what}; at least {lost}", unread))
             else:
                 what += "; entries that it lost before they were read are not counted"
                 self._report(Gap(what, 0))
-            self._memory.went_back()
+            bookmark.server_went_back()
             return
         what = f"another stream is under this key: {why}"
         what += f"; {lost}" if unread else ""
         self._report(Gap(f"{what}; it would be read from its beginning", unread or None))
-        self._memory.restart()
+        bookmark.restart()
 
     def _without_stream(self) -> list[Entry]:
-        memory = self._memory
-        if self._placed and memory.last != START:
-            unread = memory.unread
+        """The key has no stream: it was deleted, or does not exist yet."""
+        bookmark = self._bookmark
+        if self._placed and bookmark.last != START:
+            unread = bookmark.unread
             lost = f"; {unread:,} entries that had not been read are lost" if unread else ""
-            self._report(
-                Gap(f"the stream is gone, deleted or expired{lost}; {memory.last} was the last "
-                    f"entry read", unread or None)
-            )  # fmt: skip
-            memory.restart()
+            what = f"the stream is gone, deleted or expired{lost}"
+            self._report(Gap(f"{what}; {bookmark.last} was the last entry read", unread or None))
+            bookmark.restart()
         elif not self._follow:
             raise self._no_stream()
-        self._newest = START
+        self._consumer.newest = START
         return []
 
     def _without_group(self) -> None:
-        """Create the group, where our position is."""
+        """Create the group, at our position."""
         if self._placed and self._shared:
-            self._report(self._set_back())
+            self._report(self._moved_back())
         self._shared = False
-        try:
-            # Not MKSTREAM: reading must not create what is read.
-            last = self._memory.last if self._placed else START
-            self._client.xgroup_create(self._key, self._group, id=last)
-        except Exception as error:
-            gone = self._connection.refused(error, "requires the key to exist")
-            if not gone and not self._connection.refused(error, _THERE):
-                raise
+        self._consumer.create_group(self._bookmark.last if self._placed else START)
 
-    def _set_back(self) -> Gap:
+    def _moved_back(self) -> Gap:
         return Gap(
-            f"the group {self._group!r} was deleted or set back, and other consumers share it: "
-            f"only the group knew who had read what, so entries may be lost or counted twice"
+            f"the group {self._consumer.group!r} was deleted or set back, and other consumers "
+            f"share it: only the group knew who had read what, so entries may be lost or counted "
+            f"twice"
         )
 
     def _report(self, gap: Gap | None) -> None:
@@ -330,7 +306,7 @@ class RedisReader:
             return
         what = f"{self._connection.where}: {gap.text}"
         if gap.samples == 0:
-            self._loss.note(what)
+            self._loss.warn(what)
         else:
             self._loss.report(what, gap.samples)
 
@@ -339,88 +315,3 @@ class RedisReader:
             f"{self._connection.where}: there is no stream under this key; is it spelt right? "
             f"follow=True waits for its first entry"
         )
-
-    # -- the server ----------------------------------------------------------------------------
-
-    def _ask(self, read: Callable[[Any], Any] | None) -> _Seen:
-        """Facts and entries of one moment."""
-        last = self._memory.last
-        with self._client.pipeline(transaction=True) as pipe:
-            pipe.xinfo_stream(self._key)
-            pipe.xinfo_groups(self._key)
-            pipe.xrange(self._key, last, last)
-            pipe.xrange(self._key, following(last), "+", count=1)
-            if read is not None:
-                read(pipe)
-            answers = pipe.execute(raise_on_error=False)
-        for answer in answers:
-            if isinstance(answer, Exception):
-                if self._connection.refused(answer, _NO_KEY):
-                    raise _NoStreamError
-                if self._connection.refused(answer, _NO_GROUP):
-                    raise _NoGroupError
-                raise answer
-        facts = Facts.of(answers[0])
-        self._newest = facts.newest
-        groups = [group for group in answers[1] if text(group["name"]) == self._group]
-        if not groups:
-            raise _NoGroupError
-        mine, upcoming = _entries(answers[2]), _entries(answers[3])
-        return _Seen(
-            facts,
-            groups[0],
-            mine[0] if mine else None,
-            upcoming[0][0] if upcoming else None,
-            _entries(answers[4]) if read is not None else [],
-        )
-
-    def _deliver(self, since: str) -> Callable[[Any], Any]:
-        """New entries (``>``), or those delivered to this consumer and not acknowledged."""
-        streams = {self._key: since}
-        return lambda pipe: pipe.xreadgroup(self._group, self._consumer, streams, count=self._rows)
-
-    def _range(self, until: str) -> Callable[[Any], Any]:
-        since = following(self._memory.last)
-        return lambda pipe: pipe.xrange(self._key, since, until, count=self._rows)
-
-    def _look(self) -> Facts | None:
-        try:
-            return Facts.of(self._client.xinfo_stream(self._key))
-        except Exception as error:
-            if self._connection.refused(error, _NO_KEY):
-                return None
-            raise
-
-    def _wait(self) -> None:
-        """Until there are entries newer than the newest one seen, or for a moment."""
-        self._client.xread({self._key: self._newest}, count=1, block=_BLOCK)
-
-    def _find(self, names: Sequence[str]) -> list[Entry]:
-        with self._client.pipeline(transaction=False) as pipe:
-            for name in names:
-                pipe.xrange(self._key, name, name)
-            return [entry for answer in pipe.execute() for entry in _entries(answer)]
-
-    def _consumers(self) -> list[str]:
-        return [text(each["name"]) for each in self._client.xinfo_consumers(self._key, self._group)]
-
-    def _others(self) -> list[str]:
-        return [name for name in self._consumers() if name != self._consumer]
-
-    def _acknowledge_up_to(self, last: str) -> None:
-        while True:
-            pending = self._client.xpending_range(
-                self._key, self._group, min="-", max=last, count=1000, consumername=self._consumer
-            )
-            if not pending:
-                return
-            self._client.xack(self._key, self._group, *(part["message_id"] for part in pending))
-
-
-def _entries(answer: Any) -> list[Entry]:
-    """Entries out of the answer to XRANGE or XREADGROUP, in either protocol."""
-    if isinstance(answer, dict):
-        answer = [entry for found in answer.values() for part in found for entry in part]
-    elif answer and isinstance(answer[0], list):
-        answer = answer[0][1]
-    return [(text(name), fields) for name, fields in answer or ()]

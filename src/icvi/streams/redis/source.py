@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from icvi.labels import label_array
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.redis.connection import Connection
-from icvi.streams.redis.facts import Entry, Fields
+from icvi.streams.redis.consumer import Consumer
 from icvi.streams.redis.reader import RedisReader
-from icvi.streams.rows import Rows
-from icvi.streams.source import Source, as_rows, refuse_position
-from icvi.streams.times import Times
+from icvi.streams.redis.stream_info import Entry, Fields
+from icvi.streams.row_by_row import Sample, read_rows, read_sample
+from icvi.streams.source import Source, refuse_position
 from icvi.streams.values import is_number, read_label, read_number
 
 
@@ -32,28 +26,29 @@ class RedisSource(Source):
     rows : int
         Entries of a batch, at most.
     bad_rows : {"error", "skip"}
-        What to do with an entry that is no sample.
+        What to do with an entry that is not a valid sample.
     follow : bool
         Wait for more entries at the end of the stream; otherwise that is the end.
     on_data_loss : {"stop", "continue"}
-        What to do when entries are gone that were never read, or the stream is another one.
+        What to do when entries were lost before they were read, or the stream is another one.
     group, consumer : str
         The consumer group, created if it is not there (from the beginning of the stream), and the
-        name in it. One that comes back under the same name, without a position, gets first what it
-        had not acknowledged.
+        name in it. A consumer that returns under the same name, without a position, first gets what
+        it had not acknowledged.
     patience : float
         Seconds to keep trying when the server cannot be reached.
 
     Notes
     -----
     The position decides what is read next; the group only helps. Entries at or before the position
-    are dropped, and those after it are read, whatever the group says: it may have been deleted, set
-    back or set forward. Only where other consumers share the group does it decide who reads what.
+    are dropped, and those after it are read, whatever the group delivers: it may have been
+    deleted, moved back or moved forward. Only where other consumers share it does it decide who
+    reads what.
     Without a position, the group is all there is: entries stay pending until `commit` acknowledges
     them, and are delivered at least once.
 
     The server numbers its entries (from Redis 7 on), so that entries which were trimmed or deleted
-    before they were read are counted. Earlier versions can only say that some may be missing.
+    before they were read are counted. Earlier servers can only report that some may be missing.
     """
 
     def __init__(
@@ -69,18 +64,14 @@ class RedisSource(Source):
         consumer: str = "icvi",
         patience: float = 30.0,
     ) -> None:
-        super().__init__(bad_rows, on_data_loss)
+        super().__init__(wanted, rows=rows, bad_rows=bad_rows, on_data_loss=on_data_loss)
         self._connection = Connection(url, patience, self._stopped)
-        self._where, self._wanted = self._connection.where, wanted
+        self._where = self._connection.where
         self._mine = {"key": self._connection.key, "group": group, "consumer": consumer}
-        self._chosen: Chosen | None = None
-        self._times = Times()
-        self._waiting: list[Entry] = []  # taken to know the columns, not handed on yet
+        self._pending: list[Entry] = []  # read to know the columns, not handed on yet
         self._reader = RedisReader(
             self._connection,
-            group,
-            consumer,
-            rows=as_rows(rows),
+            Consumer(self._connection, group, consumer, self._rows),
             follow=follow,
             loss=self._loss,
             stopped=self._stopped,
@@ -88,14 +79,14 @@ class RedisSource(Source):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the features; takes the first entries if it must."""
+        """Names of the features; reads the first entries if necessary."""
         if self._chosen is None:
-            self._waiting = self._entries()
+            self._pending = self._entries()
         return self._chosen.features if self._chosen is not None else ()
 
     def start(self) -> Position:
-        """The entry after which the group would begin."""
-        return {**self._reader.start(), "row": 0, "skipped": 0}
+        """The entry after which the group would begin to deliver."""
+        return {**self._mine, **self._reader.start(), "row": 0, "skipped": 0}
 
     def seek(self, position: Position) -> None:
         """Resume after an entry; those of this consumer up to it are acknowledged."""
@@ -107,8 +98,8 @@ class RedisSource(Source):
             raise refuse_position(self._where, f"its columns were {chosen.names}")
         self._loss.resume(position)
         self._reader.resume(position)
-        self._chosen, self._times, self._waiting = chosen, Times(position.get("time_kind")), []
-        self._row, self._bad.count = int(position["row"]), int(position["skipped"])
+        self._chosen, self._pending = chosen, []
+        self._resume(position)
 
     def commit(self, position: Position) -> None:
         """Acknowledge the entries up to a position: they are not delivered again."""
@@ -118,18 +109,17 @@ class RedisSource(Source):
         # What is not acknowledged stays pending.
         self._connection.client.close()
 
-    def _read(self) -> Batch | None:
-        while entries := self._entries():
-            rows = self._decode(entries)
-            if rows.number:
-                first = self._row
-                self._row += rows.number
-                return Batch(rows.X, rows.labels, rows.time, first, self._position())
-        return None
+    def _read_rows(self) -> Batch | None:
+        entries = self._entries()
+        if not entries:
+            return None
+        assert self._chosen is not None
+        rows = ((f"{self._where}, entry {name}", fields) for name, fields in entries)
+        return read_rows(rows, self._sample, self._chosen, self._times, self._bad)
 
     def _entries(self) -> list[Entry]:
         """The next entries; none at the end or when closed."""
-        entries, self._waiting = self._waiting or self._reader.next(), []
+        entries, self._pending = self._pending or self._reader.next(), []
         if entries and self._chosen is None:
             self._chosen = self._choose(entries)
         return entries
@@ -145,55 +135,23 @@ class RedisSource(Source):
                 )
         return self._wanted.choose(list(numeric), numeric, self._where)
 
-    def _decode(self, entries: list[Entry]) -> Rows:
+    def _sample(self, fields: Fields) -> Sample:
+        assert fields is not None
         assert self._chosen is not None
-        numbers: list[list[float]] = []
-        labels: list[Any] = []
-        times: list[Any] = []
-        for entry, fields in entries:
+
+        def value(name: str) -> str:
+            found = fields.get(name.encode())
+            if found is None:
+                raise ValueError("the field is missing")
             try:
-                sample, label, moment = self._sample(fields, self._chosen)
-            except ValueError as error:
-                self._bad.report(f"{self._where}, entry {entry}{error}")
-                continue
-            numbers.append(sample)
-            labels.append(label)
-            times.append(moment)
-        return Rows(
-            np.array(numbers, dtype=np.float64).reshape(len(numbers), len(self._chosen.features)),
-            None if self._chosen.label is None else label_array(labels),
-            None if self._chosen.time is None else self._times.array(times),
+                return found.decode()
+            except UnicodeDecodeError as error:
+                raise ValueError(f"{found[:40]!r} is not UTF-8 ({error})") from None
+
+        return read_sample(
+            value, self._chosen, number=read_number, label=read_label, time=self._times.read
         )
 
-    def _sample(self, fields: Fields, chosen: Chosen) -> tuple[list[float], Any, Any]:
-        assert fields is not None
-        numbers = [_read(fields, name, read_number) for name in chosen.features]
-        label = _read(fields, chosen.label, read_label)
-        return numbers, label, _read(fields, chosen.time, self._times.read)
-
     def _position(self) -> Position:
-        assert self._chosen is not None
-        return {
-            **self._reader.position(),
-            **self._loss.position(),
-            "row": self._row,
-            "skipped": self._bad.count,
-            "columns": list(self._chosen.features),
-            "label": self._chosen.label,
-            "time": self._chosen.time,
-            "time_kind": self._times.kind,
-        }
-
-
-def _read(fields: dict[bytes, bytes], name: str | None, read: Callable[[str], Any]) -> Any:
-    if name is None:
-        return None
-    value = fields.get(name.encode())
-    if value is None:
-        raise ValueError(f", column {name!r}: the field is missing")
-    try:
-        return read(value.decode())
-    except UnicodeDecodeError as error:
-        raise ValueError(f", column {name!r}: {value[:40]!r} is not UTF-8 ({error})") from None
-    except ValueError as error:
-        raise ValueError(f", column {name!r}: {error}") from None
+        place = {**self._mine, **self._reader.position()}
+        return {**place, **self._loss.position(), **self._common_position()}

@@ -1,7 +1,7 @@
 """The trace file: every reading of a stream in a CSV, NDJSON or Parquet file.
 
-The file only grows, can be cut back to where a checkpoint was made, and holds the same bytes
-however the stream came: in large steps or small ones, in one run or in several.
+The file only grows and can be truncated to where it ended at a checkpoint. It holds the same bytes
+however the stream arrives: in large steps or small ones, in one run or in several.
 
 >>> import icvi, numpy as np, pathlib, tempfile
 >>> from icvi.watching.step import Step
@@ -62,16 +62,16 @@ def open_trace(
     names : sequence of str
         The indices.
     time : {None, "datetime", "seconds", True}
-        What times the samples have: none, timestamps, numbers of seconds, or what the first step
-        tells.
+        What times the samples have: none, timestamps, numbers of seconds, or whatever the first
+        step has.
     format : {"csv", "ndjson", "parquet"}, optional
-        Of a file whose ending does not tell, and of standard output.
+        The format of a file with another ending, and of standard output.
     journal : path-like, optional
-        For Parquet: the folder where readings are kept until the file can be written, and stay
-        after that so that another run can go on. Without it they are in a hidden file beside
-        ``path``, which is removed in the end.
+        For Parquet: the folder in which readings are stored until the file can be written, and
+        afterwards, so that another run can resume. By default they are in a hidden file beside
+        ``path``, which is removed at the end.
     overwrite : bool
-        Whether `TraceFile.begin` may write a file anew that is there.
+        Whether `TraceFile.begin` may replace an existing file.
     """
     path = os.fspath(path)
     found = _format_of(path, format)

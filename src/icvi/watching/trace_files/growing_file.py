@@ -1,4 +1,4 @@
-"""A file that only grows, by whole rows, and can be cut back to where it once ended."""
+"""A file that only grows, by whole rows, and can be truncated to where it once ended."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import contextlib
 import errno
 import os
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from io import FileIO
 from typing import Any, NamedTuple
 
-from icvi.files import flush_directory
+from icvi.files import flush_directory, lock
 
-#: Bytes that are read at once to know a file again.
+#: Bytes that are read at once for a checksum.
 _PIECE = 1 << 20
 
-#: Bytes at the end by which checkpoints of earlier versions know a file again.
+#: Bytes at the end of which checkpoints of earlier versions have a checksum.
 _TAIL = 4096
 
-_ANEW = "begin anew with overwrite=True, or put the file back that was there"
+_RESTORE = "restore the file, or start from scratch with overwrite=True"
 
 
 class Mark(NamedTuple):
@@ -33,22 +33,22 @@ class Mark(NamedTuple):
 
 
 class GrowingFile:
-    """A file for rows, which ends with a whole one whatever happens to the process.
+    """A file of rows that can be resumed, even if a kill leaves it with half a row at its end.
 
     Parameters
     ----------
     path : str
-        Where it is.
+        The file.
     advice : str
-        What to tell somebody who finds it after an error.
+        What to do with it after an error, for the message.
     links : bool
-        Whether to follow a symbolic link in the place of the file, or to refuse it.
+        Whether to follow a symbolic link, or to refuse it.
 
     Attributes
     ----------
     mark : Mark
-        Where the last whole row ends. It is set at once, so that an interrupt finds either what
-        was before a call or what is after it.
+        Where the last whole row ends. It is replaced by one assignment, so that an interrupt finds
+        the mark either before a call or after it.
     """
 
     def __init__(self, path: str, advice: str = "", *, links: bool = True) -> None:
@@ -59,11 +59,11 @@ class GrowingFile:
 
     @property
     def is_open(self) -> bool:
-        """Whether it was created or gone on with."""
+        """Whether it was created or resumed, and not closed."""
         return self._file is not None
 
     def create(self, overwrite: bool, header: bytes = b"") -> None:
-        """Begin with an empty file and its header."""
+        """Start with an empty file and its header."""
         if not overwrite:
             refuse_existing(self.path)
         self.mark = Mark()
@@ -80,35 +80,40 @@ class GrowingFile:
             raise
         flush_directory(os.path.dirname(os.path.realpath(self.path)))
 
-    def go_on(self, mark: Mark, tail: int | None = None) -> None:
-        """Open the file and cut it back to where it ended; refuse one that was altered before that.
+    def resume(self, facts: Mapping[str, Any], header: bytes = b"") -> None:
+        """Open the file and truncate it to where it ended; refuse one that was changed before that.
 
         Parameters
         ----------
-        mark : Mark
-            Where it ended.
-        tail : int, optional
-            Checksum of how it ended there, for a mark without a checksum.
+        facts : mapping
+            The `mark`, as a dictionary. In those of earlier versions, ``tail`` is a checksum of the
+            last bytes only.
+        header : bytes
+            For a file that had not been created yet.
         """
+        mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
+        if not mark.length:
+            self.create(True, header)
+            return
         try:
             file = FileIO(self.path, "r+", opener=self._open)
         except FileNotFoundError as error:
             raise FileNotFoundError(
-                errno.ENOENT, f"the file to go on with is not there: {_ANEW}", self.path
+                errno.ENOENT, f"the file to resume is missing: {_RESTORE}", self.path
             ) from error
         _lock(file, self.path)
         try:
             size = os.fstat(file.fileno()).st_size
             if size < mark.length:
                 raise ValueError(
-                    f"{self.path} is shorter than it was ({size:,} of {mark.length:,} bytes): it "
-                    f"was changed since; {_ANEW}"
+                    f"{self.path} is shorter than it was ({size:,} of {mark.length:,} bytes); "
+                    f"{_RESTORE}"
                 )
             first = 0 if mark.crc is not None else max(0, mark.length - _TAIL)
             found = _checksum(file, first, mark.length)
-            if found != (tail if mark.crc is None else mark.crc):
+            if found != (facts.get("tail") if mark.crc is None else mark.crc):
                 raise ValueError(
-                    f"{self.path} is not the file it was: its content was changed; {_ANEW}"
+                    f"{self.path} is not the file it was: its content was changed; {_RESTORE}"
                 )
             if mark.crc is None:
                 mark = mark._replace(crc=_checksum(file, 0, mark.length))
@@ -130,13 +135,13 @@ class GrowingFile:
                     left = left[file.write(left) :]
             self.mark = Mark(length, before + rows, crc)
         except OSError as error:
-            raise self._told(error, cut=self._cut()) from error
+            raise self._explained(error, intact=self._truncate()) from error
         except BaseException:
-            self._cut()
+            self._truncate()
             raise
 
     def sync(self) -> None:
-        """Have everything on the disk."""
+        """Write everything to the disk."""
         try:
             os.fsync(self._opened().fileno())
         except OSError as error:
@@ -144,13 +149,13 @@ class GrowingFile:
             raise with_advice(error, what + self._advice, self.path) from error
 
     def close(self) -> None:
-        """Let go of it; closing twice does no harm."""
+        """Close it; may be called again."""
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def _open(self, path: str, flags: int) -> int:
-        # Not emptied before it is known that no other process is writing it.
+        # Not emptied by opening: only after the lock it is certain that no other process writes it.
         return os.open(path, (flags & ~os.O_TRUNC) | self._flags, 0o666)
 
     def _opened(self) -> FileIO:
@@ -158,8 +163,8 @@ class GrowingFile:
             raise RuntimeError(f"{self.path} is not open: call begin() or resume() first")
         return self._file
 
-    def _cut(self) -> bool:
-        """Take back what is behind the mark, if that can be done."""
+    def _truncate(self) -> bool:
+        """Remove what is behind the mark; whether that succeeded."""
         file, length = self._opened(), self.mark.length
         with contextlib.suppress(OSError):
             file.seek(length)
@@ -167,41 +172,35 @@ class GrowingFile:
             return True
         return False
 
-    def _told(self, error: OSError, cut: bool) -> OSError:
-        state = "is intact and holds" if cut else "has an incomplete end, and before that"
+    def _explained(self, error: OSError, intact: bool) -> OSError:
+        state = "is intact and holds" if intact else "has an incomplete end, and before that"
         what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
         return with_advice(error, what, self.path)
 
 
 def _lock(file: FileIO, path: str) -> None:
-    """Refuse a file that somebody else is writing, where the system can tell."""
-    try:
-        import fcntl
-
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
+    """Refuse a file that another process is writing, where the system has locks."""
+    if lock(file) is False:
         file.close()
         raise BlockingIOError(
-            error.errno,
+            errno.EAGAIN,
             "another process is writing this file; wait for it, or choose another",
             path,
-        ) from error
-    except (ImportError, OSError):  # not on this system, or not in this file system
-        pass
+        )
 
 
 def refuse_existing(path: str) -> None:
-    """Refuse to begin with a file that is there."""
+    """Refuse to start with an existing file."""
     if os.path.lexists(path):
         raise FileExistsError(
             errno.EEXIST,
-            "the trace file exists: choose another, or overwrite=True writes it anew",
+            "the trace file exists: choose another, or overwrite=True replaces it",
             path,
         )
 
 
 def with_advice(error: OSError, what: str, path: str) -> OSError:
-    """An error of the system with more to say, and the path; its number stays."""
+    """An error of the system with more words, and the path; its number stays."""
     if error.errno is None:
         return OSError(f"{path}: {error}; {what}")
     return OSError(error.errno, f"{error.strerror}; {what}", path)

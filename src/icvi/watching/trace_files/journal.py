@@ -1,9 +1,9 @@
-"""Where readings are until they can be a Parquet file, which cannot grow.
+"""Where readings are stored until a Parquet file, which cannot grow, can be written.
 
-A journal is a stream of Arrow's record batches (its "IPC streaming format") without an end: it
-can be appended to, and cut back to the end of any batch. It has a column more than the trace:
-labels that are whole numbers stand in one, and those that are texts in the next, because only the
-end tells of which type the column in the Parquet file is.
+A journal is a stream of Arrow's record batches (its "IPC streaming format") without an end: batches
+can be appended, and the file can be truncated to the end of any batch. It has one column more than
+the trace: whole numbers as labels are in one, texts in the next, because the type of the column in
+the Parquet file is known only at the end.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from icvi.files import replacing
 from icvi.optional import load
 from icvi.watching.trace_files.growing_file import refuse_existing
-from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.trace_file import TimeKind
+from icvi.watching.trace_files.trace_rows import TraceRows
 
-#: Rows of a row group, whatever the batches were: equal readings are to be equal files.
+#: Rows of a row group, whatever the batches were, so that equal readings give equal files.
 ROW_GROUP = 65_536
 
 _TEXT = "label as text"
@@ -40,7 +40,7 @@ def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
     return pa.schema(fields + [(name, pa.float64()) for name in names])
 
 
-def as_batch(rows: Rows, schema: Any) -> Any:
+def as_batch(rows: TraceRows, schema: Any) -> Any:
     """Rows as a record batch of a journal."""
     pa = load("pyarrow", "stream")
     if isinstance(rows.label, list):
@@ -58,7 +58,7 @@ def as_batch(rows: Rows, schema: Any) -> Any:
 def _as_array(column: NDArray[Any], type: Any) -> Any:
     """A column as it is in memory; nan is null.
 
-    pyarrow.array would do, but it imports pandas, which takes longer than many a stream.
+    pyarrow.array would do the same, but imports pandas, which takes longer than most streams.
     """
     pa = load("pyarrow", "stream")
     column, missing, valid = np.ascontiguousarray(column), None, None
@@ -80,7 +80,7 @@ class Contents:
 
 
 def survey(path: str, length: int) -> Contents:
-    """What the first bytes of a journal hold: all batches up to one that is not whole."""
+    """What the first bytes of a journal hold: all batches up to one that is incomplete."""
     pa = load("pyarrow", "stream")
     batches = rows = 0
     sample, texts = np.int64(0), False
@@ -119,7 +119,7 @@ def write_parquet(path: str, journal: str, length: int, contents: Contents) -> N
 def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
     """Write a Parquet file with one row group per table."""
     parquet = load("pyarrow.parquet", "stream")
-    # Readings are hardly compressible; what is regular is small by its encoding already.
+    # Readings hardly compress, and regular columns are small by their encoding already.
     steady = [f.name for f in schema if f.name == "sample" or str(f.type) == "timestamp[ns]"]
     with replacing(path) as file:
         writer = parquet.ParquetWriter(
@@ -133,7 +133,8 @@ def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
             for table in tables:
                 writer.write_table(table, row_group_size=ROW_GROUP)
         except BaseException:
-            with suppress(Exception):  # it would try to close itself when nobody can catch that
+            # Left open, it would close itself later, and fail where no caller can catch that.
+            with suppress(Exception):
                 writer.close()
             raise
         writer.close()
@@ -146,14 +147,14 @@ def recover(journal: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
     ----------
     journal : path-like
         A file that ends in ``.arrows``: ``.trace.parquet.arrows`` beside a trace that would be
-        ``trace.parquet``, or ``trace.arrows`` in the folder of checkpoints. It stays.
+        ``trace.parquet``, or ``trace.arrows`` in the checkpoint directory. It is not removed.
     path : path-like
         The Parquet file to write; it must not exist.
 
     Returns
     -------
     int
-        The number of readings. What was being written when the run ended is left out.
+        The number of readings. A batch that was being written when the run ended is left out.
     """
     journal, path = os.fspath(journal), os.fspath(path)
     refuse_existing(path)
@@ -166,26 +167,26 @@ def recover(journal: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
 
 
 def row_groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
-    """Record batches cut and gathered so that each list has ``size`` rows, the last one fewer."""
-    held: list[Any] = []
+    """Record batches in lists of ``size`` rows, sliced where necessary; the last has fewer."""
+    gathered: list[Any] = []
     missing = size
     for whole in batches:
         batch = whole
         while batch.num_rows >= missing:
-            yield [*held, batch.slice(0, missing)]
-            batch, held, missing = batch.slice(missing), [], size
+            yield [*gathered, batch.slice(0, missing)]
+            batch, gathered, missing = batch.slice(missing), [], size
         if batch.num_rows:
-            held.append(batch)
+            gathered.append(batch)
             missing -= batch.num_rows
-    if held:
-        yield held
+    if gathered:
+        yield gathered
 
 
 @contextmanager
 def _reading(path: str, length: int) -> Iterator[Any]:
     """The batches within the first bytes of a file."""
     pa = load("pyarrow", "stream")
-    # Read, not mapped: a disk that fails is to be an error, not the end of the process.
+    # Read, not memory-mapped: a failing disk is then an error, and does not kill the process.
     with pa.OSFile(path, "rb") as file:
         try:
             reader = load("pyarrow.ipc", "stream").open_stream(file.get_stream(0, length))
@@ -207,9 +208,9 @@ def _parquet_schema(contents: Contents) -> Any:
 
 
 def _table(batches: list[Any], contents: Contents) -> Any:
-    """A part of a journal as it is in the Parquet file, each column in one piece."""
+    """Batches of a journal as they are in the Parquet file, each column in one piece."""
     pa, compute = load("pyarrow", "stream"), load("pyarrow.compute", "stream")
-    # In one piece: where a page of the file ends depends on the pieces that are written.
+    # In one piece, because the pages of the file depend on the pieces that are written.
     table = pa.Table.from_batches(batches, contents.schema).combine_chunks()
     text, columns = _text_place(contents.schema), table.columns
     if contents.texts:

@@ -7,9 +7,9 @@ from math import inf
 from typing import Any
 
 from icvi.optional import load
-from icvi.watching.trace_files.rows import Rows
 from icvi.watching.trace_files.text_trace import TextTrace, numbers, time_texts
 from icvi.watching.trace_files.trace_file import TimeKind
+from icvi.watching.trace_files.trace_rows import TraceRows
 
 _INFINITIES = {inf: "Infinity", -inf: "-Infinity"}
 
@@ -28,14 +28,14 @@ class NdjsonTrace(TextTrace):
         try:
             # A class for the lines takes a third of the time that dictionaries do.
             self._line = msgspec.defstruct("Line", list(keys), rename=keys, gc=False)
-        except ValueError:  # a name with characters that JSON would write in another way
+        except ValueError:  # a name with characters that JSON escapes
             self._line = lambda *values: dict(zip(names, values))
         self._encode_lines: Any = msgspec.json.Encoder().encode_lines
 
     def _header(self) -> bytes:
         return b""
 
-    def _encoded(self, rows: Rows) -> bytes:
+    def _encoded(self, rows: TraceRows) -> bytes:
         columns: list[Any] = [rows.sample.tolist()]
         if rows.time is not None and rows.time.dtype.kind == "M":
             columns.append(time_texts(rows.time))
@@ -44,6 +44,6 @@ class NdjsonTrace(TextTrace):
         columns.append(rows.label if isinstance(rows.label, list) else rows.label.tolist())
         columns.append(rows.k.tolist())
         columns += numbers(rows.values, _INFINITIES)
-        # nan becomes null by itself.
+        # The encoder writes nan as null.
         lines: bytes = self._encode_lines(list(map(self._line, *columns)))
         return lines

@@ -1,4 +1,4 @@
-"""The trace as Parquet: readings go to a journal, and from there to the file when all are there."""
+"""The trace as Parquet: readings go to a journal, and from there to the file at the end."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi.files import remove_unfinished
 from icvi.optional import load
 from icvi.watching.step import Kept, Step
-from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing, with_advice
+from icvi.watching.trace_files.growing_file import GrowingFile, refuse_existing, with_advice
 from icvi.watching.trace_files.journal import (
     ROW_GROUP,
     Contents,
@@ -21,8 +21,8 @@ from icvi.watching.trace_files.journal import (
     survey,
     write_parquet,
 )
-from icvi.watching.trace_files.rows import Rows, joined
 from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
+from icvi.watching.trace_files.trace_rows import TraceRows, concatenate
 
 #: Rows that are gathered for a batch of the journal, if no flush comes before.
 _GATHERED = 4096
@@ -36,7 +36,7 @@ class ParquetTrace(TraceFile):
     path, names, time, overwrite
         As in `TraceFile`.
     journal : path-like, optional
-        A folder for the journal, where it stays.
+        A folder for the journal, which is then not removed.
     """
 
     format = "parquet"
@@ -51,7 +51,7 @@ class ParquetTrace(TraceFile):
     ) -> None:
         super().__init__(path, names, time, overwrite)
         load("pyarrow.parquet", "stream")
-        self._stays = journal is not None
+        self._keep_journal = journal is not None
         folder, name = os.path.split(path)
         self.journal = (
             os.path.join(folder, f".{name}.arrows")
@@ -59,13 +59,13 @@ class ParquetTrace(TraceFile):
             else os.path.join(journal, "trace.arrows")
         )
         self._recovery = f"icvi.watching.trace_files.recover({self.journal!r}, {path!r})"
-        advice = f"{self._recovery} makes the Parquet file from them, unless it is there"
-        # Its name can be guessed: in a shared folder, another user could have put a link there.
+        advice = f"{self._recovery} writes the Parquet file from them, unless it exists"
+        # No links: in a shared folder, another user could guess the name and put a link there.
         self._file = GrowingFile(self.journal, advice, links=False)
-        self._pending: list[Rows] = []
+        self._pending: list[TraceRows] = []
         self._waiting = 0  # rows that are pending
         self._failed = self._finished = False
-        self._held = 0
+        self._rows_in_file = 0
 
     @property
     def rows(self) -> int:
@@ -73,20 +73,20 @@ class ParquetTrace(TraceFile):
         return self._file.mark.rows + self._waiting
 
     @property
-    def held(self) -> int:
+    def rows_in_file(self) -> int:
         """How many readings the Parquet file holds: none until it is finished."""
-        return self._held
+        return self._rows_in_file
 
     def check_new(self) -> None:
-        """Refuse, as `begin` would, to write over what is there."""
+        """Refuse to overwrite an existing file or journal, as `begin` would."""
         if self._overwrite:
             return
         if not self._may_replace:
             refuse_existing(self.path)
         if os.path.exists(self.journal) and os.path.getsize(self.journal):
             raise FileExistsError(
-                f"{self.journal} has readings of a run that did not end: {self._recovery} makes "
-                "the Parquet file from them, overwrite=True throws them away"
+                f"{self.journal} has readings of a run that did not end: {self._recovery} writes "
+                "the Parquet file from them, overwrite=True discards them"
             )
 
     def begin(self, again: bool = False) -> None:
@@ -114,7 +114,7 @@ class ParquetTrace(TraceFile):
             raise
 
     def flush(self) -> None:
-        """Have everything on the disk, in the journal."""
+        """Write everything to the journal, and the journal to the disk."""
         self._write_pending()
         self._file.sync()
 
@@ -125,20 +125,16 @@ class ParquetTrace(TraceFile):
         return {**self._facts(), **self._file.mark._asdict(), "path": path}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
-        """Cut the journal back to where it ended then, and go on."""
+        """Truncate the journal to where it ended at the checkpoint, and resume."""
         self._check_facts(facts)
         path = os.path.abspath(self.path)
         if facts.get("path", path) != path and not self._may_replace:
-            refuse_existing(self.path)  # it is of another run
-        if facts["length"]:
-            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
-            self._file.go_on(mark, facts.get("tail"))
-        else:
-            self._file.create(True)
+            refuse_existing(self.path)  # a file of another run
+        self._file.resume(facts)
         remove_unfinished(self.path)
 
     def finish(self) -> None:
-        """Write the Parquet file; the journal goes, unless it has a folder of its own."""
+        """Write the Parquet file; the journal is removed, unless it has a folder of its own."""
         if self._finished:
             return
         self._check_open()
@@ -146,17 +142,20 @@ class ParquetTrace(TraceFile):
         try:
             write_parquet(self.path, self.journal, self._file.mark.length, self._contents())
         except OSError as error:
-            what = f"its {self.rows:,} readings are safe: when there is room, {self._recovery}"
+            what = (
+                f"its {self.rows:,} readings are safe in the journal: when there is room, "
+                f"{self._recovery}"
+            )
             raise with_advice(error, what, self.path) from error
-        self._held = self.rows
-        if not self._stays:
+        self._rows_in_file = self.rows
+        if not self._keep_journal:
             self._leave(remove=True)
             self._finished = True
 
     def close(self) -> None:
-        """Let go of the journal, which stays, with everything that was taken."""
+        """Close the journal, with everything that was taken in it."""
         try:
-            # Who was told once that it cannot be written need not be told again.
+            # An error that was raised once is not raised again.
             with contextlib.suppress(OSError) if self._failed else contextlib.nullcontext():
                 self._write_pending()
         finally:
@@ -165,7 +164,7 @@ class ParquetTrace(TraceFile):
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _holds_nothing(self) -> bool:
+    def _is_empty_trace(self) -> bool:
         pa, parquet = load("pyarrow", "stream"), load("pyarrow.parquet", "stream")
         try:
             metadata = parquet.read_metadata(self.path)
@@ -174,7 +173,7 @@ class ParquetTrace(TraceFile):
         return bool(metadata.num_rows == 0 and metadata.schema.names[0] == self._columns[0])
 
     def _leave(self, remove: bool) -> None:
-        """Close the journal, and remove it if nobody needs it."""
+        """Close the journal, and remove it if it is not needed any more."""
         was_open = self._file.is_open
         self._file.close()
         if remove and was_open:
@@ -185,21 +184,21 @@ class ParquetTrace(TraceFile):
             raise RuntimeError(f"{self.path} is not open: call begin() or resume() first")
 
     def _write_pending(self) -> None:
-        """Append what was gathered to the journal."""
+        """Append the pending rows to the journal."""
         if not self._pending:
             return
         mark = self._file.mark
         try:
-            self._file.append(self._messages(joined(self._pending)), self._waiting)
+            self._file.append(self._messages(concatenate(self._pending)), self._waiting)
         except OSError:
             self._failed = True
             raise
         finally:
-            # Even if an interrupt came just now: what is in the journal is not pending any more.
+            # Also after an interrupt: what is in the journal is not pending any more.
             if self._file.mark != mark:
                 self._pending, self._waiting, self._failed = [], 0, False
 
-    def _messages(self, rows: Rows) -> Iterator[Any]:
+    def _messages(self, rows: TraceRows) -> Iterator[Any]:
         schema = journal_schema(self.names, self._time)
         if not self._file.mark.length:
             yield schema.serialize()
@@ -214,6 +213,6 @@ class ParquetTrace(TraceFile):
         if contents.rows != rows:
             raise ValueError(
                 f"{self.journal} holds {contents.rows:,} of {rows:,} readings: it was changed "
-                f"meanwhile; {self._recovery} saves what it holds"
+                f"meanwhile; {self._recovery} writes what is left"
             )
         return contents

@@ -1,4 +1,4 @@
-"""Standard output in the place of a file: what is written is gone."""
+"""Standard output in place of a trace file: what is written cannot be taken back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _NAME = "standard output"
 
 
 class StandardOutput:
-    """Rows for whoever reads at the other end; `BrokenPipeError` if nobody does any more."""
+    """Rows for the reader of the pipe; `BrokenPipeError` if it closed the pipe."""
 
     path = _NAME
 
@@ -28,11 +28,11 @@ class StandardOutput:
         self.append([header], 0)
 
     def append(self, parts: Iterable[Any], rows: int) -> None:
-        """Write bytes that hold so many rows, and have them seen."""
+        """Write bytes that hold so many rows, unbuffered."""
         if not self.is_open:
-            raise RuntimeError("standard output is not begun: call begin() first")
+            raise RuntimeError("standard output is not open: call begin() first")
         buffered = sys.stdout.buffer
-        # Past the buffer: what could not be written would be tried again when Python exits.
+        # Unbuffered: Python would try again at exit to write what is left in a buffer.
         out: Any = getattr(buffered, "raw", buffered)
         length = self.mark.length
         try:
@@ -41,7 +41,7 @@ class StandardOutput:
                 left = memoryview(part)
                 length += left.nbytes
                 while left.nbytes:
-                    left = left[_written(out.write(left)) :]
+                    left = left[_count(out.write(left)) :]
         except BrokenPipeError:
             raise
         except OSError as error:
@@ -50,18 +50,18 @@ class StandardOutput:
         self.mark = Mark(length, self.mark.rows + rows)
 
     def sync(self) -> None:
-        """Nothing is held back."""
+        """Nothing to do: nothing is buffered."""
 
     def close(self) -> None:
-        """Python opened it, and Python closes it."""
+        """Left to Python, which opened it."""
 
 
 def _for_terminal(part: Any) -> bytes:
-    # Labels of others may hold escape sequences: a file gets them, a terminal would obey them.
+    # Labels may hold escape sequences: a file may have them, a terminal would execute them.
     return for_terminal(bytes(part).decode()).encode()
 
 
-def _written(count: int | None) -> int:
+def _count(count: int | None) -> int:
     if count is None:
-        raise BlockingIOError(errno.EAGAIN, "the other end is not ready, and it does not wait")
+        raise BlockingIOError(errno.EAGAIN, "the reader is not ready, and the pipe does not block")
     return count

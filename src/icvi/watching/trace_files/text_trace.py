@@ -1,4 +1,4 @@
-"""Trace files of text: rows go to the file itself, so that it can be read while it grows."""
+"""Trace files of text: rows go to the file at once, so that it can be read while it grows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.watching.step import Kept, Step
-from icvi.watching.trace_files.growing_file import GrowingFile, Mark, refuse_existing
-from icvi.watching.trace_files.rows import Rows
+from icvi.watching.trace_files.growing_file import GrowingFile, refuse_existing
 from icvi.watching.trace_files.standard_output import StandardOutput
 from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
+from icvi.watching.trace_files.trace_rows import TraceRows
 
-#: Rows that are made text at once: a large step is not in memory as a whole.
+#: Rows that are encoded at once: the text of a large step is never in memory as a whole.
 _PIECE = 8192
 
-_GONE = (
+_NO_CHECKPOINT = (
     "standard output cannot be checkpointed: what is written cannot be taken back; write the trace "
     "to a file"
 )
@@ -36,7 +36,7 @@ class TextTrace(TraceFile):
         return self._file.mark.rows
 
     def check_new(self) -> None:
-        """Refuse, as `begin` would, to write over what is there."""
+        """Refuse to overwrite an existing file, as `begin` would."""
         if isinstance(self._file, GrowingFile) and not self._may_replace:
             refuse_existing(self.path)
 
@@ -50,35 +50,31 @@ class TextTrace(TraceFile):
         self._file.append((self._encoded(part) for part in rows.pieces(_PIECE)), len(rows))
 
     def flush(self) -> None:
-        """Have everything on the disk."""
+        """Write everything to the disk."""
         self._file.sync()
 
     def keep(self) -> Kept:
         """Where the file ends now."""
         if isinstance(self._file, StandardOutput):
-            raise ValueError(_GONE)
+            raise ValueError(_NO_CHECKPOINT)
         return {**self._facts(), **self._file.mark._asdict()}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:  # noqa: ARG002
-        """Cut the file back to where it ended then, and go on."""
+        """Truncate the file to where it ended at the checkpoint, and resume."""
         if isinstance(self._file, StandardOutput):
-            raise ValueError(_GONE)
+            raise ValueError(_NO_CHECKPOINT)
         self._check_facts(facts)
-        if facts["length"]:
-            mark = Mark(facts["length"], facts["rows"], facts.get("crc"))
-            self._file.go_on(mark, facts.get("tail"))
-        else:
-            self._file.create(True, self._header())
+        self._file.resume(facts, self._header())
 
     def finish(self) -> None:
-        """The file is complete as it is: have it on the disk."""
+        """Write everything to the disk; the file is complete as it is."""
         self._file.sync()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
-    def _holds_nothing(self) -> bool:
+    def _is_empty_trace(self) -> bool:
         header = self._header()
         with open(self.path, "rb") as file:
             return file.read(len(header) + 1) in (b"", header)
@@ -88,7 +84,7 @@ class TextTrace(TraceFile):
     def _header(self) -> bytes:
         raise NotImplementedError
 
-    def _encoded(self, rows: Rows) -> bytes:
+    def _encoded(self, rows: TraceRows) -> bytes:
         raise NotImplementedError
 
 
@@ -103,7 +99,7 @@ def time_texts(times: NDArray[Any]) -> list[str | None]:
 
 
 def numbers(columns: NDArray[np.float64], infinities: Mapping[float, Any]) -> list[list[Any]]:
-    """Columns of numbers, with something else for the infinite ones, which JSON does not have."""
+    """Columns of numbers, with substitutes for infinities, which JSON does not have."""
     values: list[list[Any]] = columns.tolist()
     for column, place in np.argwhere(np.isinf(columns)).tolist():
         values[column][place] = infinities[values[column][place]]

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from icvi.watching.step import Output, Step
-from icvi.watching.trace_files.rows import Rows, rows_of
+from icvi.watching.trace_files.trace_rows import TraceRows, rows_of
 from icvi.wording import short
 
-#: What times samples have; True where the first step tells.
+#: What times samples have; True for those of the first step.
 TimeKind = Literal["datetime", "seconds", True] | None
 
 _OWN_COLUMNS = ("sample", "time", "label", "k")
@@ -20,9 +20,9 @@ _OWN_COLUMNS = ("sample", "time", "label", "k")
 class TraceFile(Output):
     """Every reading of a stream in a file. See `icvi.watching.trace_files.open_trace`.
 
-    A file is begun (`begin`) or gone on with (`resume`), takes steps, and is left complete by
-    `finish`. Where an error of the system is raised, such as a full disk, the file holds the
-    readings of all steps before and can be gone on with.
+    A file is started with `begin` or `resume`, takes steps, and is completed by `finish`. After an
+    error of the system, such as a full disk, the file holds the readings of all steps before, and
+    can be resumed.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ class TraceFile(Output):
     time : {None, "datetime", "seconds", True}
         What times the samples have.
     overwrite : bool
-        Whether `begin` may write a file anew that is there.
+        Whether `begin` may replace an existing file.
     """
 
-    #: What the file is written as.
+    #: The format of the file.
     format: str
 
     def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
@@ -57,27 +57,27 @@ class TraceFile(Output):
         raise NotImplementedError
 
     @property
-    def held(self) -> int:
+    def rows_in_file(self) -> int:
         """How many readings the file holds by now."""
         return self.rows
 
     def check_new(self) -> None:
-        """Refuse, as `begin` would, to write over what is there."""
+        """Refuse to overwrite an existing file, as `begin` would."""
         raise NotImplementedError
 
     def begin(self, again: bool = False) -> None:
-        """Create the file; nothing else does. `again`: what is there may be written over."""
+        """Create the file; nothing else does. With `again`, an existing file is overwritten."""
         raise NotImplementedError
 
     # -- inside ----------------------------------------------------------------------------
 
     @property
     def _may_replace(self) -> bool:
-        """Whether a file that is there may be written anew: it was asked for, or holds nothing."""
-        return self._overwrite or (os.path.isfile(self.path) and self._holds_nothing())
+        """Whether an existing file may be replaced: on request, or because it has no readings."""
+        return self._overwrite or (os.path.isfile(self.path) and self._is_empty_trace())
 
-    def _holds_nothing(self) -> bool:
-        """Whether the file that is there is a trace without a single reading."""
+    def _is_empty_trace(self) -> bool:
+        """Whether the existing file is a trace without a single reading."""
         raise NotImplementedError
 
     @property
@@ -85,7 +85,7 @@ class TraceFile(Output):
         time = [] if self._time is None else ["time"]
         return ["sample", *time, "label", "k", *self.names]
 
-    def _rows_of(self, step: Step) -> Rows:
+    def _rows_of(self, step: Step) -> TraceRows:
         """The readings of a step, with times of the kind that the steps before had."""
         rows = rows_of(step, self.names)
         kind: TimeKind = None
@@ -103,7 +103,7 @@ class TraceFile(Output):
         return {"format": self.format, "names": list(self.names), "time": self._time}
 
     def _check_facts(self, facts: Mapping[str, Any]) -> None:
-        """Refuse to go on with what another file had."""
+        """Refuse to resume a file of another format, or with other columns."""
         time = facts["time"]
         if None not in (self._time, time) and True in (self._time, time):
             self._time = time = time if self._time is True else self._time
@@ -114,8 +114,8 @@ class TraceFile(Output):
         ):
             if now != before:
                 raise ValueError(
-                    f"{self.path} was begun with {before} and is to go on with {now}; give the "
-                    "same, or begin anew with overwrite=True"
+                    f"{self.path} was started with {before} and cannot be resumed with {now}; give "
+                    "the same, or start from scratch with overwrite=True"
                 )
 
 
@@ -143,11 +143,11 @@ def _check_names(names: tuple[str, ...]) -> None:
 def _check_path(path: str) -> None:
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
-        raise FileNotFoundError(errno.ENOENT, "there is no such folder; make it first", folder)
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder; create it first", folder)
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, "expected a file for the trace, got a folder", path)
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(
-            f"{path} is not a file that can be cut back; give a file for the trace, or '-' for "
-            "standard output"
+            f"{path} is a device or a pipe, which cannot be truncated; give a file for the trace, "
+            "or '-' for standard output"
         )

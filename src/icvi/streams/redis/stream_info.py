@@ -1,4 +1,4 @@
-"""What a Redis server says about a stream, at one moment."""
+"""A Redis stream as the server describes it at one moment."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Fields = dict[bytes, bytes] | None
 Entry = tuple[str, Fields]
 
 
-class Facts(NamedTuple):
+class StreamInfo(NamedTuple):
     """A stream as ``XINFO STREAM`` describes it.
 
     ``added`` counts all entries that were ever added, and is None before Redis 7.
@@ -26,7 +26,7 @@ class Facts(NamedTuple):
 
     @classmethod
     def of(cls, answer: dict[str, Any]) -> Self:
-        """Out of the answer of the server."""
+        """From the answer of the server."""
         first = answer.get("first-entry")
         return cls(
             int(answer["length"]),
@@ -65,7 +65,7 @@ def text(value: bytes | str) -> str:
 
 
 def digest_of(entry: Entry) -> str:
-    """By which an entry is known again: its identifier and all of its fields."""
+    """By which an entry is recognised: its identifier and all of its fields."""
     name, fields = entry
     found = hashlib.blake2b(name.encode(), digest_size=8)
     for part in (part for pair in (fields or {}).items() for part in pair):

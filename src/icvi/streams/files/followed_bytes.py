@@ -1,4 +1,4 @@
-"""A file that is still being written to, and may be rotated meanwhile."""
+"""Bytes of a file that is still being written, and may be rotated meanwhile."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from icvi.streams.files import rotation
 from icvi.streams.files.file_bytes import FileBytes
 from icvi.streams.files.fingerprint import HEAD, TAIL, edited, head_position, tail_position
 
-#: Seconds between two looks at a file that has nothing new.
+#: Seconds between two checks of a file that has nothing new.
 POLL = 0.2
 
 
 class FollowedBytes:
     """Waits at the end of a file for more, until the source is closed or the file is rotated.
 
-    Renamed, the file is read to its end; that is reached when the next one has something in it.
-    Truncated after it was copied, the rest is read from the copy. The bytes of the next file are
-    those of another object: `next` says which file that is.
+    Log files are rotated in two ways. A *renamed* file is read to its end, which is certain only
+    when the next file has something in it: until then the writer may still add to the old one. A
+    file that was *copied and truncated* (logrotate's ``copytruncate``) is continued in the copy.
+    Each object reads one file; `next` is the path of the one after it.
 
     Parameters
     ----------
@@ -29,14 +30,14 @@ class FollowedBytes:
     stopped : threading.Event
         Ends the wait.
     loss : DataLoss
-        Where it is reported that what was not read is gone.
+        Where bytes that are lost before they were read are reported.
     file : str, optional
         What to read: `path` itself by default, or a file that it was rotated to.
 
     Attributes
     ----------
     ended : bool
-        Whether nothing is added to it any more, and all of it was read.
+        Whether the file is complete, and all of it was read.
     """
 
     seekable = True
@@ -53,16 +54,16 @@ class FollowedBytes:
         self._offset, self._head, self._recent = 0, b"", b""
 
     def ready(self) -> bool:
-        """Whether there is more now."""
+        """Whether there is more to read now."""
         return self._file.left() > 0
 
     def read(self, most: int) -> bytes:
         """What was added, as soon as there is some; none when it was rotated or is closed."""
         while not self._stopped.is_set() and not self.ended:
-            # Looked at before reading: when another file is written to, this one is complete.
+            # Checked before reading: once another file is written to, what is read now is all.
             final = self._is_rotated()
             data = self._file.read(most)
-            # Looked at after reading: what was read of a truncated file is something else.
+            # Checked after reading: after a truncation, the bytes read are those of new rows.
             if not self._is_intact():
                 self._recover()
             elif data:
@@ -75,7 +76,7 @@ class FollowedBytes:
         return b""
 
     def seek(self, offset: int) -> None:
-        """Continue at an offset."""
+        """Resume at an offset."""
         self._file.seek(0)
         self._head, self._recent = self._file.exactly(min(offset, HEAD)), b""
         self._file.seek(offset)
@@ -85,7 +86,7 @@ class FollowedBytes:
         """Size, inode and head."""
         return {**self._file.identity(0), **head_position(self._head[:offset])}
 
-    def begins(self) -> dict[str, Any]:
+    def start_position(self) -> dict[str, Any]:
         """Size, inode and head of a file of which nothing was read."""
         return {**self._file.identity(HEAD), **tail_position(b"")}
 
@@ -103,12 +104,12 @@ class FollowedBytes:
         self._recent = (self._recent + data[-TAIL:])[-TAIL:]
 
     def _mark(self) -> dict[str, Any]:
-        """What was read, as a position says it."""
+        """What was read, in the terms of a position."""
         head, tail = head_position(self._head), tail_position(self._recent)
         return {"offset": self._offset, **head, **tail}
 
     def _is_rotated(self) -> bool:
-        """Whether what is added now goes to another file."""
+        """Whether new rows go to another file."""
         now = rotation.inode_of(self._path)
         if now == self._file.inode:
             return False
@@ -136,7 +137,7 @@ class FollowedBytes:
         )
 
     def _recover(self) -> None:
-        """Find what was not read yet in a copy of the file, as ``copytruncate`` makes one."""
+        """Resume in a copy of the file, such as ``copytruncate`` makes; report a loss otherwise."""
         for copy in rotation.rotated(self._path):
             if rotation.holds(copy, self._mark()):
                 self._continue_in(copy)

@@ -1,4 +1,4 @@
-"""Rows of CSV out of bytes: by pyarrow when all is well, one by one to find what is not."""
+"""Rows of CSV out of bytes: by pyarrow, or by the csv module to find invalid ones."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from numpy.typing import NDArray
 from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
+from icvi.streams.batch import Batch
 from icvi.streams.columns import Chosen
-from icvi.streams.files.blocks import LONGEST, Block, csv_row_ends, halves
-from icvi.streams.one_by_one import gathered
-from icvi.streams.rows import Rows, joined
+from icvi.streams.files.block_decoder import BlockDecoder
+from icvi.streams.files.blocks import LONGEST, Block
+from icvi.streams.files.row_ends import csv_row_ends
+from icvi.streams.row_by_row import Sample, read_sample
 from icvi.streams.times import Times
-from icvi.streams.values import read_label, read_number, usable
+from icvi.streams.values import all_valid, read_label, read_number
 from icvi.wording import short
 
-_TINY = 2048  # bytes; pyarrow would take longer to begin than the csv module to finish
+_TINY = 2048  # bytes; the csv module is done before pyarrow has begun
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
@@ -34,51 +36,41 @@ class Row(NamedTuple):
     problem: str | None = None
 
 
-class CsvRows:
+class CsvDecoder(BlockDecoder):
     """Decodes blocks of one file.
 
     Parameters
     ----------
-    name : str
-        The file, for errors.
+    name, chosen, times, bad
+        As in `BlockDecoder`.
     header : sequence of str
-        All its columns.
-    chosen : Chosen
-        Those to read.
+        All columns of the file.
     """
+
+    row_ends = staticmethod(csv_row_ends)
 
     def __init__(
         self, name: str, header: Sequence[str], chosen: Chosen, times: Times, bad: BadRows
     ) -> None:
-        self._name, self._header, self._chosen = name, list(header), chosen
-        self._times, self._bad = times, bad
+        super().__init__(name, chosen, times, bad)
+        self._header = list(header)
         self._at = {column: self._header.index(column) for column in chosen.names}
 
-    def read(self, block: Block) -> Rows:
-        """The usable rows of a block."""
+    def read(self, block: Block) -> Batch:
+        """The valid rows of a block."""
         if len(block.data) < _TINY:
-            return self._slow(block)
-        rows = self._fast(block.data)
-        if rows is not None:
-            return rows
-        # Bad rows are few: what is not near one goes the fast way.
-        parts = halves(block, csv_row_ends)
-        return joined([self.read(part) for part in parts]) if parts[1:] else self._slow(block)
+            return self.read_one_by_one(block)
+        return super().read(block)
 
-    def read_none(self, block: Block) -> None:
-        """Report every row of a block that has none of the right shape."""
-        self._slow(block)
-
-    def _fast(self, data: bytes) -> Rows | None:
-        """All rows at once; None if anything is the least bit unusual."""
+    def _read_at_once(self, data: bytes) -> Batch | None:
         if b"\0" in data or not _is_utf8(data) or data.count(b"\r") != data.count(b"\r\n"):
             return None
         try:
             table = self._parse(data)
-            rows = Rows(self._numbers(table), self._labels(table), self._time(table))
+            rows = Batch(self._numbers(table), self._labels(table), self._time(table))
         except ValueError:  # ArrowInvalid is one
             return None
-        return rows if usable(rows.X) else None
+        return rows if all_valid(rows.X) else None
 
     def _parse(self, data: bytes) -> Any:
         pa, pa_csv = load("pyarrow", "stream"), load("pyarrow.csv", "stream")
@@ -126,13 +118,10 @@ class CsvRows:
             return None
         return self._times.read_all(table.column(str(self._at[self._chosen.time])).combine_chunks())
 
-    def _slow(self, block: Block) -> Rows:
-        single = len(self._header) == 1
-        rows = ((row.line, row) for row in split_rows(block, single=single))
-        return gathered(rows, self._sample, self._name, self._chosen, self._times, self._bad)
+    def _split(self, block: Block) -> Iterator[tuple[int, Row]]:
+        return ((row.line, row) for row in split_rows(block, single=len(self._header) == 1))
 
-    def _sample(self, row: Row) -> tuple[list[float], Any, Any]:
-        """One row; the error says which column is wrong and how."""
+    def _sample(self, row: Row) -> Sample:
         if row.problem is not None:
             raise ValueError(f": {row.problem}")
         if len(row.fields) != len(self._header):
@@ -141,21 +130,17 @@ class CsvRows:
             )
         for name, text in zip(self._header, row.fields):
             _check_text(name, text)
-        numbers = [self._read(name, row, read_number) for name in self._chosen.features]
-        label = self._read(self._chosen.label, row, read_label)
-        return numbers, label, self._read(self._chosen.time, row, self._times.read)
-
-    def _read(self, name: str | None, row: Row, read: Any) -> Any:
-        if name is None:
-            return None
-        try:
-            return read(row.fields[self._at[name]])
-        except ValueError as error:
-            raise ValueError(f", column {name!r}: {error}") from None
+        return read_sample(
+            lambda name: row.fields[self._at[name]],
+            self._chosen,
+            number=read_number,
+            label=read_label,
+            time=self._times.read,
+        )
 
 
 def split_rows(block: Block, single: bool = False) -> Iterator[Row]:
-    """Rows of a block by the csv module; empty lines are left out unless there is one column."""
+    """Rows of a block by the csv module; empty lines count only where there is a single column."""
     text = block.data.decode(errors="surrogateescape")
     lines = text.split("\n")
     ended = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
@@ -204,7 +189,7 @@ def _is_utf8(data: bytes) -> bool:
 
 @contextmanager
 def _long_fields() -> Iterator[None]:
-    """Fields as long as a row may be; the csv module's limit is one for the whole process."""
+    """Allow fields as long as a row may be; the csv module has one limit for the whole process."""
     before = csv.field_size_limit(LONGEST + 1)
     try:
         yield
@@ -215,7 +200,7 @@ def _long_fields() -> Iterator[None]:
 def _plain(column: Any, kind: type[np.generic]) -> NDArray[Any]:
     """A column without missing values, as it is in memory.
 
-    to_numpy would do, but it imports pandas, which takes longer than many a file.
+    to_numpy would do the same, but imports pandas, which takes longer than most files.
     """
     if len(column) == 0:
         return np.empty(0, kind)

@@ -1,8 +1,7 @@
-"""Rows out of Arrow's columns: of Parquet files and of tables in memory."""
+"""Rows out of Arrow's columns, of Parquet files and of tables in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,8 @@ from icvi.inputs import LARGEST
 from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
+from icvi.streams.batch import Batch
 from icvi.streams.columns import Chosen
-from icvi.streams.rows import Rows
 from icvi.streams.times import LOCAL, SECONDS, ZONED, Times
 from icvi.streams.values import check_number
 from icvi.wording import short
@@ -31,7 +30,7 @@ def numeric_columns(schema: Any) -> dict[str, bool | None]:
 
 
 def check_types(schema: Any, chosen: Chosen, where: str) -> None:
-    """Refuse columns of types that no row could make right."""
+    """Refuse columns of types that cannot hold numbers, labels or times."""
     types = load("pyarrow", "stream").types
     for name in chosen.features:
         kind = schema.field(name).type
@@ -54,14 +53,14 @@ def check_types(schema: Any, chosen: Chosen, where: str) -> None:
             )
 
 
-class ArrowRows:
+class ArrowDecoder:
     """Decodes record batches of one table or file."""
 
     def __init__(self, where: str, chosen: Chosen, times: Times, bad: BadRows) -> None:
         self._where, self._chosen, self._times, self._bad = where, chosen, times, bad
 
-    def read(self, batch: Any, first: int) -> Rows:
-        """The usable rows of a batch whose first row has this number in the table."""
+    def read(self, batch: Any, first: int) -> Batch:
+        """The valid rows of a record batch whose first row has this number in the table."""
         n = batch.num_rows
         X = np.empty((n, len(self._chosen.features)))
         problems: list[tuple[str, NDArray[np.bool_], Any]] = []
@@ -76,35 +75,30 @@ class ArrowRows:
         if self._chosen.time is not None:
             times, bad = self._read_times(batch.column(self._chosen.time))
             problems.append((self._chosen.time, bad, self._why_no_time))
-        rows = Rows(X, labels, times)
-        left_out = np.logical_or.reduce([bad for _, bad, _ in problems])
-        if not left_out.any():
+        rows = Batch(X, labels, times)
+        invalid = np.logical_or.reduce([bad for _, bad, _ in problems])
+        if not invalid.any():
             return rows
-        self._report(batch, first, problems, np.flatnonzero(left_out))
-        return rows.at(~left_out)
 
-    def _report(
-        self, batch: Any, first: int, problems: Sequence[Any], rows: NDArray[np.int64]
-    ) -> None:
-        for done, row in enumerate(rows.tolist()):
-            if self._bad.full:
-                self._bad.add(len(rows) - done)
-                return
+        def reason(row: int) -> str:
             name, why = next((name, why) for name, bad, why in problems if bad[row])
-            self._bad.report(
+            return (
                 f"{self._where}, row {first + row} (counted from 0), column {name!r}: "
                 f"{why(batch.column(name)[row].as_py())}"
             )
 
+        self._bad.report_each(np.flatnonzero(invalid).tolist(), reason)
+        return rows.select(~invalid)
+
     def _read_times(self, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
         types = load("pyarrow", "stream").types
         if holds_numbers(column.type):
-            self._times.settle(SECONDS)
+            self._times.require(SECONDS)
             seconds = _floats(column)
             return seconds, ~np.isfinite(seconds)
         if not _is_text(column.type):
             zoned = types.is_timestamp(column.type) and column.type.tz is not None
-            self._times.settle(ZONED if zoned else LOCAL)
+            self._times.require(ZONED if zoned else LOCAL)
             stamps = _stamps(column)
             return stamps, np.isnat(stamps)
         return self._read_text(column)
@@ -137,13 +131,13 @@ class ArrowRows:
 
 
 def _floats(column: Any) -> NDArray[np.float64]:
-    """Numbers, with nan where there is nothing."""
+    """Numbers, with nan where a value is missing."""
     values: NDArray[np.float64] = column.cast("float64", safe=False).to_numpy(zero_copy_only=False)
     return values
 
 
 def _stamps(column: Any) -> NDArray[Any]:
-    """Timestamps to the nanosecond, NaT where there is nothing or it does not fit."""
+    """Timestamps to the nanosecond, NaT where one is missing or out of range."""
     pa = load("pyarrow", "stream")
     kind = pa.timestamp("ns", getattr(column.type, "tz", None))
     try:

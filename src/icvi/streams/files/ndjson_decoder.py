@@ -1,4 +1,4 @@
-"""Rows of NDJSON out of bytes: by a decoder made for the columns, line by line on any doubt."""
+"""Rows of NDJSON out of bytes: by a decoder made for the columns, or line by line on doubt."""
 
 from __future__ import annotations
 
@@ -15,23 +15,27 @@ from numpy.typing import NDArray
 from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
+from icvi.streams.batch import Batch
 from icvi.streams.columns import Chosen
-from icvi.streams.files.blocks import Block, halves, line_ends
-from icvi.streams.one_by_one import gathered
-from icvi.streams.rows import Rows, joined
+from icvi.streams.files.block_decoder import BlockDecoder
+from icvi.streams.files.blocks import Block
+from icvi.streams.files.row_ends import line_ends
+from icvi.streams.row_by_row import Sample, read_sample
 from icvi.streams.times import Times
-from icvi.streams.values import check_number, usable
+from icvi.streams.values import all_valid, check_number
 from icvi.wording import short
 
 #: Kinds of JSON values, as errors call them.
 _KINDS = {dict: "an object", list: "a list", str: "text", bool: "a boolean", type(None): "null"}
 
 
-class NdjsonRows:
-    """Decodes blocks of one file; parameters as for `CsvRows`."""
+class NdjsonDecoder(BlockDecoder):
+    """Decodes blocks of one file; parameters as for `BlockDecoder`."""
+
+    row_ends = staticmethod(line_ends)
 
     def __init__(self, name: str, chosen: Chosen, times: Times, bad: BadRows) -> None:
-        self._name, self._chosen, self._times, self._bad = name, chosen, times, bad
+        super().__init__(name, chosen, times, bad)
         self._decoder = _decoder(chosen)
         self._features = _getter([f"f{j}" for j in range(len(chosen.features))])
         # A key is written as it is or with its letters escaped.
@@ -40,16 +44,7 @@ class NdjsonRows:
             for key in chosen.names
         ]
 
-    def read(self, block: Block) -> Rows:
-        """The usable rows of a block."""
-        rows = self._fast(block.data)
-        if rows is not None:
-            return rows
-        # Bad rows are few: what is not near one goes the fast way.
-        parts = halves(block, line_ends)
-        return joined([self.read(part) for part in parts]) if parts[1:] else self._slow(block)
-
-    def _fast(self, data: bytes) -> Rows | None:
+    def _read_at_once(self, data: bytes) -> Batch | None:
         lines = [line for line in data.split(b"\n") if line and not line.isspace()]
         if not self._keys_once(data, len(lines)):
             return None
@@ -62,10 +57,10 @@ class NdjsonRows:
                 dtype=np.float64,
                 count=len(lines) * len(self._chosen.features),
             ).reshape(len(lines), len(self._chosen.features))
-            rows = Rows(X, self._labels(decoded), self._time(decoded))
+            rows = Batch(X, self._labels(decoded), self._time(decoded))
         except (ValueError, RecursionError):  # those of msgspec are ValueError
             return None
-        return rows if usable(X) else None
+        return rows if all_valid(X) else None
 
     def _keys_once(self, data: bytes, lines: int) -> bool:
         """Whether no key is repeated, given that the decoder finds each in every line."""
@@ -89,11 +84,10 @@ class NdjsonRows:
             return self._times.read_all(load("pyarrow", "stream").array(times))
         return self._times.array([self._times.read(time) for time in times])
 
-    def _slow(self, block: Block) -> Rows:
-        rows = split_lines(block)
-        return gathered(rows, self._sample, self._name, self._chosen, self._times, self._bad)
+    def _split(self, block: Block) -> Iterator[tuple[int, bytes]]:
+        return split_lines(block)
 
-    def _sample(self, data: bytes) -> tuple[list[float], Any, Any]:
+    def _sample(self, data: bytes) -> Sample:
         pairs = parse(data)
         values = dict(pairs)
         if len(values) < len(pairs):
@@ -101,9 +95,13 @@ class NdjsonRows:
             for name in self._chosen.names:
                 if keys.count(name) > 1:
                     raise ValueError(f", column {name!r}: the key appears {keys.count(name)} times")
-        numbers = [_read(values, name, _number) for name in self._chosen.features]
-        label = _read(values, self._chosen.label, _label)
-        return numbers, label, _read(values, self._chosen.time, self._times.read)
+
+        def value(name: str) -> Any:
+            if name not in values:
+                raise ValueError("the key is missing")
+            return values[name]
+
+        return read_sample(value, self._chosen, number=_number, label=_label, time=self._times.read)
 
 
 def split_lines(block: Block) -> Iterator[tuple[int, bytes]]:
@@ -119,7 +117,7 @@ def parse(data: bytes) -> list[tuple[str, Any]]:
     try:
         data.decode()
         msgspec.json.decode(data)
-        # The json module shows keys that are repeated; it would take NaN, which is no JSON.
+        # The json module shows repeated keys; alone it would accept NaN, which is not JSON.
         value = json.loads(data, object_pairs_hook=_Pairs)
     except UnicodeDecodeError as error:
         byte = data[error.start]
@@ -145,19 +143,8 @@ def _explained(error: str, data: bytes) -> str:
         return f"expected one object per line, got more: {text}"
     what = re.sub(r"^JSON is malformed: ", "", error)
     if "NaN" in text or "Infinity" in text:
-        what += "; NaN and Infinity are no JSON, and no samples"
+        what += "; NaN and Infinity are neither JSON nor valid samples"
     return f"not valid JSON ({what}): {text}"
-
-
-def _read(values: dict[str, Any], name: str | None, read: Callable[[Any], Any]) -> Any:
-    if name is None:
-        return None
-    if name not in values:
-        raise ValueError(f", column {name!r}: the key is missing")
-    try:
-        return read(values[name])
-    except ValueError as error:
-        raise ValueError(f", column {name!r}: {error}") from None
 
 
 def _number(value: Any) -> float:
@@ -187,7 +174,7 @@ def _kind(value: Any) -> str:
 
 
 def _decoder(chosen: Chosen) -> Any:
-    """A decoder that knows the columns, and passes over the others."""
+    """A decoder that reads the chosen columns and skips the others."""
     msgspec = load("msgspec", "stream")
     fields: list[tuple[str, Any]] = [(f"f{j}", float) for j in range(len(chosen.features))]
     rename = {f"f{j}": name for j, name in enumerate(chosen.features)}

@@ -1,4 +1,4 @@
-"""The rows of a trace: the readings of a step, column by column, in terms that files can hold."""
+"""The rows of a trace: the readings of a step, column by column, as files can hold them."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from icvi.watching.step import Step
 #: The whole numbers that every format can hold.
 _SMALLEST, _LARGEST = -(2**63), 2**63 - 1
 
-#: Labels in terms of files: whole numbers, or whole numbers and strings.
+#: Labels as files can hold them: whole numbers, or whole numbers and strings.
 Labels = NDArray[np.int64] | list[int | str]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class TraceRows:
     """Some rows of a trace.
 
     Parameters
@@ -46,17 +46,17 @@ class Rows:
     def __len__(self) -> int:
         return len(self.sample)
 
-    def pieces(self, size: int) -> Iterator[Rows]:
-        """The rows again, so many at a time."""
+    def pieces(self, size: int) -> Iterator[TraceRows]:
+        """The same rows, so many at a time."""
         for first in range(0, len(self), size):
             part = slice(first, first + size)
             time = None if self.time is None else self.time[part]
-            yield Rows(
+            yield TraceRows(
                 self.sample[part], time, self.label[part], self.k[part], self.values[:, part]
             )
 
 
-def rows_of(step: Step, names: Sequence[str]) -> Rows:
+def rows_of(step: Step, names: Sequence[str]) -> TraceRows:
     """The readings of a step."""
     trace = step.trace
     time = None
@@ -71,11 +71,11 @@ def rows_of(step: Step, names: Sequence[str]) -> Rows:
     values = np.empty((len(names), len(trace)))
     for row, name in zip(values, names):
         row[:] = trace[name]
-    return Rows(trace.samples, time, as_written(trace.labels), trace.k, values)
+    return TraceRows(trace.samples, time, file_labels(trace.labels), trace.k, values)
 
 
-def joined(parts: Sequence[Rows]) -> Rows:
-    """Rows one after the other; at least one part."""
+def concatenate(parts: Sequence[TraceRows]) -> TraceRows:
+    """Consecutive rows, at least one part, as one."""
     if len(parts) == 1:
         return parts[0]
     times = [part.time for part in parts if part.time is not None]
@@ -85,7 +85,7 @@ def joined(parts: Sequence[Rows]) -> Rows:
         label = np.concatenate(numbers)
     else:
         label = list(chain.from_iterable(_listed(part.label) for part in parts))
-    return Rows(
+    return TraceRows(
         np.concatenate([part.sample for part in parts]),
         np.concatenate(times) if times else None,
         label,
@@ -103,33 +103,33 @@ def as_time(time: NDArray[Any]) -> NDArray[Any]:
     raise TypeError(f"expected times as datetime64 or numbers of seconds, got dtype {time.dtype}")
 
 
-def as_written(labels: NDArray[Any]) -> Labels:
-    """Labels in terms of files.
+def file_labels(labels: NDArray[Any]) -> Labels:
+    """Labels as files can hold them.
 
-    >>> as_written(np.array([3, "a", (1, 2), True, 2**63], dtype=object))
+    >>> file_labels(np.array([3, "a", (1, 2), True, 2**63], dtype=object))
     [3, 'a', '(1, 2)', 'True', '9223372036854775808']
-    >>> as_written(np.array([3, np.int8(4)], dtype=object))
+    >>> file_labels(np.array([3, np.int8(4)], dtype=object))
     array([3, 4])
     """
     if labels.dtype.kind == "i" or (labels.dtype.kind == "u" and not (labels > _LARGEST).any()):
         return labels.astype(np.int64, copy=False)
-    # Not tolist: a float32 of 0.1 is to be "0.1", in an array of its kind as among objects.
-    written = [_as_written(label) for label in labels]
-    if all(type(label) is int for label in written):
-        return np.array(written, dtype=np.int64)
-    return written
+    # Not tolist: a float32 of 0.1 is to be "0.1", whether in a float32 array or among objects.
+    found = [_file_label(label) for label in labels]
+    if all(type(label) is int for label in found):
+        return np.array(found, dtype=np.int64)
+    return found
 
 
-def _as_written(label: Any) -> int | str:
+def _file_label(label: Any) -> int | str:
     if type(label) is not str and _is_whole(label):
         return int(label)
     text = str(label)
-    # Halves of surrogate pairs, which no file in UTF-8 can hold, are spelt out.
+    # Lone surrogates, which UTF-8 cannot encode, are escaped.
     return text if text.isascii() else text.encode(errors="backslashreplace").decode()
 
 
 def _is_whole(label: Any) -> bool:
-    # numpy counts spans of time among the integers, Python the truth values.
+    # To numpy, timedelta64 is an integer; to Python, bool is.
     whole = isinstance(label, (int, np.integer)) and not isinstance(label, (bool, np.timedelta64))
     return whole and _SMALLEST <= int(label) <= _LARGEST
 

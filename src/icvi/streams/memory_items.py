@@ -1,4 +1,4 @@
-"""What iterables give - samples, pairs, arrays, tables - as chunks of at most so many rows."""
+"""What iterables give - samples, pairs, arrays, tables - as arrays and tables of limited size."""
 
 from __future__ import annotations
 
@@ -9,22 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.labels import as_label_array, label_array, plain
-from icvi.streams.table_source import as_arrow, is_table
+from icvi.streams.batch import Batch
+from icvi.streams.tables import as_arrow, is_table, slices
 
 
-class Chunk(NamedTuple):
-    """Rows of an array, unchecked, and their labels if they came with some."""
+class NamedColumns(NamedTuple):
+    """The columns of an array by name, its rows not checked yet; labels that came beside it."""
 
-    X: NDArray[np.float64]
-    labels: NDArray[Any] | None
     names: tuple[str, ...]
+    rows: Batch
 
     def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    def since(self, row: int) -> Chunk:
-        """Those from a row on."""
-        return Chunk(self.X[row:], None if self.labels is None else self.labels[row:], self.names)
+        return len(self.rows)
 
 
 class _Sample(NamedTuple):
@@ -36,7 +32,7 @@ class _Sample(NamedTuple):
 
 def as_items(what: Any) -> tuple[Iterable[Any], int | None]:
     """Items to iterate over, and how many rows they have if that is known."""
-    if _is_chunk(what) or _is_chunk_pair(what):
+    if _is_array(what) or _is_array_pair(what):
         return [what], len(what[0] if isinstance(what, tuple) else what)
     if isinstance(what, (str, bytes, Mapping)) or not isinstance(what, Iterable):
         raise TypeError(
@@ -51,15 +47,15 @@ def as_items(what: Any) -> tuple[Iterable[Any], int | None]:
     return what, None
 
 
-def cut(items: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Chunks and Arrow tables, none with more rows than asked for; single samples are gathered."""
+def limited(items: Iterable[Any], rows: int) -> Iterator[Any]:
+    """`NamedColumns` and Arrow tables with at most so many rows; single samples are gathered."""
     gathered: list[_Sample] = []
     for number, item in enumerate(items):
-        if is_table(item) or _is_chunk(item) or _is_chunk_pair(item):
+        if is_table(item) or _is_array(item) or _is_array_pair(item):
             if gathered:
                 yield _gather(gathered)
                 gathered = []
-            yield from _slices(item, rows)
+            yield from _parts(item, rows)
             continue
         sample = _as_sample(item, number)
         if gathered and not _alike(gathered[0], sample):
@@ -73,25 +69,22 @@ def cut(items: Iterable[Any], rows: int) -> Iterator[Any]:
         yield _gather(gathered)
 
 
-def _slices(item: Any, rows: int) -> Iterator[Any]:
+def _parts(item: Any, rows: int) -> Iterator[Any]:
     if is_table(item):
-        table = as_arrow(item)
-        for start in range(0, table.num_rows, rows):
-            yield table.slice(start, rows)
+        yield from slices(as_arrow(item), rows)
         return
     X, labels = item if isinstance(item, tuple) else (item, None)
     X = _as_floats(X)
-    labels = None if labels is None else as_label_array(labels, len(X))
+    whole = Batch(X, None if labels is None else as_label_array(labels, len(X)))
     names = _names(X.shape[1])
     for start in range(0, len(X), rows):
-        part = None if labels is None else labels[start : start + rows]
-        yield Chunk(np.ascontiguousarray(X[start : start + rows]), part, names)
+        yield NamedColumns(names, whole.slice(start, start + rows))
 
 
-def _gather(samples: list[_Sample]) -> Chunk:
+def _gather(samples: list[_Sample]) -> NamedColumns:
     X = _as_floats([sample.x for sample in samples])
     labels = label_array([plain(s.label) for s in samples]) if samples[0].labelled else None
-    return Chunk(X, labels, samples[0].names)
+    return NamedColumns(samples[0].names, Batch(X, labels))
 
 
 def _as_sample(item: Any, number: int) -> _Sample:
@@ -113,15 +106,15 @@ def _is_sample(x: Any) -> bool:
     return isinstance(x, (list, tuple, Mapping))
 
 
-def _is_chunk(what: Any) -> bool:
+def _is_array(what: Any) -> bool:
     if isinstance(what, np.ndarray):
         return what.ndim == 2
     # Other arrays of two dimensions; tables have a way of their own.
     return not is_table(what) and hasattr(what, "__array__") and len(np.shape(what)) == 2
 
 
-def _is_chunk_pair(what: Any) -> bool:
-    return isinstance(what, tuple) and len(what) == 2 and _is_chunk(what[0])
+def _is_array_pair(what: Any) -> bool:
+    return isinstance(what, tuple) and len(what) == 2 and _is_array(what[0])
 
 
 def _alike(one: _Sample, other: _Sample) -> bool:

@@ -1,4 +1,4 @@
-"""Batches cut where a clusterer wants them."""
+"""Batches of the sizes that a clusterer needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from icvi.streams import open_source
-from icvi.watching.cutting import cut
+from icvi.watching.rebatching import rebatch
 
 
 def data(n):
@@ -27,11 +27,11 @@ def batches(n, rows, position=None):
     size=st.one_of(st.none(), st.integers(1, 25)),
     first=st.one_of(st.none(), st.integers(1, 25)),
 )
-def test_pieces_have_the_sizes_wished_for_and_hold_all_samples(n, rows, size, first):
-    def wish(seen):
+def test_pieces_have_the_sizes_asked_for_and_hold_all_samples(n, rows, size, first):
+    def size_of(seen):
         return size if size is not None else (first if seen == 0 else None)
 
-    pieces = list(cut(batches(n, rows), wish))
+    pieces = list(rebatch(batches(n, rows), size_of))
     X, labels = data(n)
     np.testing.assert_array_equal(np.concatenate([piece.X for piece in pieces]), X)
     assert np.concatenate([piece.labels for piece in pieces]).tolist() == labels
@@ -50,22 +50,22 @@ def test_pieces_have_the_sizes_wished_for_and_hold_all_samples(n, rows, size, fi
     size=st.integers(1, 25),
     stop_after=st.integers(0, 60),
 )
-def test_any_piece_can_be_gone_on_from(n, rows, other_rows, size, stop_after):
-    whole = list(cut(batches(n, rows), lambda seen: size))
+def test_reading_can_resume_after_any_piece(n, rows, other_rows, size, stop_after):
+    whole = list(rebatch(batches(n, rows), lambda seen: size))
     number = min(stop_after, len(whole) - 1)
     piece = whole[number]
     rest = batches(n, other_rows, piece.position)
-    again = list(cut(rest, lambda seen: size, start=piece.stop, position=piece.position))
+    again = list(rebatch(rest, lambda seen: size, start=piece.stop, position=piece.position))
     assert [p.X.tolist() for p in again] == [p.X.tolist() for p in whole[number + 1 :]]
     assert [p.stop for p in again] == [p.stop for p in whole[number + 1 :]]
 
 
 def test_what_comes_is_handed_on_at_once_where_any_size_will_do():
-    pieces = cut(batches(10, 3), lambda seen: None)
+    pieces = rebatch(batches(10, 3), lambda seen: None)
     assert len(next(pieces)) == 3
 
 
 def test_labels_of_different_kinds_are_joined_as_they_are():
     source = open_source([([0.0], 1), ([1.0], "a"), ([2.0], 2)], rows=1)
-    (piece,) = cut(source, lambda seen: 3)
+    (piece,) = rebatch(source, lambda seen: 3)
     assert piece.labels.tolist() == [1, "a", 2]
