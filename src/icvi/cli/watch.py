@@ -381,10 +381,10 @@ def _tracks_prototypes(indices: Sequence[str]) -> bool:
 
 def _told(error: Exception) -> click.ClickException:
     """The error as it is shown."""
-    from icvi.watching.messages import told
+    from icvi.watching.messages import error_text
 
     _let_go_of_output()
-    return click.ClickException(told(error))
+    return click.ClickException(error_text(error))
 
 
 def _let_go_of_output() -> None:

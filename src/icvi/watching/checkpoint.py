@@ -13,9 +13,9 @@ from icvi.optional import load
 from icvi.saving import container
 from icvi.saving.json_values import from_json
 from icvi.saving.partition import write
-from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
+from icvi.watching.trusted_files import check_trusted_file, check_trusted_folder, open_file
 from icvi.wording import short
 
 _SETTINGS = 8  # of a list that are shown
@@ -51,7 +51,7 @@ class Checkpoint:
                 errno.ENOTDIR, "expected a folder for the checkpoint, got a file", str(self.folder)
             )
         if pickles:
-            check_own_folder(self.folder, "give a new folder, which will be private")
+            check_trusted_folder(self.folder, "give a new folder, which will be private")
         self.folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
         filelock = load("filelock", "stream")
         self._lock = filelock.FileLock(self.folder / _LOCK, timeout=0)
@@ -74,7 +74,7 @@ class Checkpoint:
         try:
             with open_file(self._path) as file:
                 if self._pickles:
-                    check_own_file(file, self._path, _SCRATCH)
+                    check_trusted_file(file, self._path, _SCRATCH)
                 facts, arrays = container.read(file)
         except ValueError as error:
             error.add_note(

@@ -15,8 +15,8 @@ from icvi.files import remove_unfinished
 from icvi.kernels.compiler.announcing import announced_in_passing
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
-from icvi.watching.messages import in_options, told
-from icvi.watching.settings import name_of
+from icvi.watching.messages import error_text, with_options
+from icvi.watching.settings import source_name
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
@@ -98,7 +98,7 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
         if watched.seen and not isinstance(error, BrokenPipeError):
             with contextlib.suppress(OSError):  # what went wrong first matters
                 view.finish(outcome="failed")
-        raise FailedError(f"{told(error)}\n{_state(watched, job, ended)}") from error
+        raise FailedError(f"{error_text(error)}\n{_state(watched, job, ended)}") from error
     if job.model is not None and watched.seen:
         _save(watched, job, ended)
     _say(messages, *_told(watched, job, ended))
@@ -107,7 +107,7 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
 
 def _begin(watched: Watch, job: Job) -> None:
     """Go on from the checkpoint, or start anew; refuse to write over what is there."""
-    may = job.options.get("overwrite") or watched.goes_on
+    may = job.options.get("overwrite") or watched.resumes
     if job.model is not None and not may and os.path.lexists(job.model):
         raise FileExistsError(
             errno.EEXIST,
@@ -128,7 +128,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until asked to stop."""
-    view.begin(name_of(job.source), watched.source, watched.tracker, watched.history)
+    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)
@@ -143,7 +143,7 @@ def _save(watched: Watch, job: Job, ended: bool) -> None:
         save_model(watched.clusterer, job.model)
     except _ERRORS as error:
         raise FailedError(
-            f"{job.model}: the clusterer could not be saved: {told(error)}\n"
+            f"{job.model}: the clusterer could not be saved: {error_text(error)}\n"
             f"{_state(watched, job, ended)}"
         ) from error
 
@@ -158,8 +158,8 @@ def _told(watched: Watch, job: Job, ended: bool) -> list[str]:
     """What was read and left out, where the results are, and how to go on."""
     lines = [] if ended else [_state(watched, job, ended)]
     lines += _left_out(watched.source)
-    lines += map(in_options, _lost(watched.source))
-    lines += map(in_options, watched.remarks)
+    lines += map(with_options, _lost(watched.source))
+    lines += map(with_options, watched.warnings)
     if not job.quiet:
         if watched.seen and job.options.get("columns") is None:
             lines.append(f"features: {', '.join(watched.source.columns)}")
@@ -197,8 +197,8 @@ def _state(watched: Watch, job: Job, ended: bool) -> str:
     text = f"the stream ended with {samples}" if ended else f"stopped after {samples}"
     if not watched.seen:
         text = _NOTHING_YET
-    elif watched.held and trace != "-":
-        text += f"; {trace} holds {watched.held:,} readings"
+    elif watched.readings_written and trace != "-":
+        text += f"; {trace} holds {watched.readings_written:,} readings"
     return text if ended else text + _to_go_on(watched, job)
 
 

@@ -42,25 +42,25 @@ class History(Output):
         Last, smallest and largest reading of each bucket; nan where all are undefined.
     labels : list
         The first `CLUSTERS` labels in order of appearance.
-    founded : list of int
+    created : list of int
         The number (from 1) of the first sample of each of them.
     arrivals : array of shape (b, len(labels) + 1)
         Samples of each cluster in each bucket; the last column is all clusters that came later.
     seen : int
         Samples so far.
-    since : int
-        The number of the last sample after which there was one cluster more; 0 before the first.
-    then : array
-        The first defined reading of each index from there on; nan where there is none yet.
+    last_created : int
+        The number (from 1) of the last sample that brought a new cluster; 0 before the first.
+    baseline : array
+        The first defined reading of each index since that sample; nan where there is none yet.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
         m = len(self.names)
-        self.width, self.seen, self.since = 1, 0, 0
+        self.width, self.seen, self.last_created = 1, 0, 0
         self.labels: list[Hashable] = []
-        self.founded: list[int] = []
-        self.then = np.full(m, np.nan)
+        self.created: list[int] = []
+        self.baseline = np.full(m, np.nan)
         self._columns: dict[Hashable, int] = {}
         self._k = 0
         # One table for all that is joined alike; a bucket without a reading has samples 0.
@@ -126,10 +126,10 @@ class History(Output):
         facts = {
             "width": self.width,
             "seen": self.seen,
-            "since": self.since,
+            "since": self.last_created,
             "k": self._k,
             "labels": [as_json(label) for label in self.labels],
-            "founded": self.founded,
+            "founded": self.created,
         }
         arrays = {
             "samples": self._samples[:used],
@@ -138,17 +138,17 @@ class History(Output):
             "low": self._low[:used],
             "high": self._high[:used],
             "arrivals": self._arrivals[:used],
-            "then": self.then,
+            "then": self.baseline,
         }
         return facts, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Remember what was kept."""
-        self.width, self.seen, self.since = facts["width"], facts["seen"], facts["since"]
-        self._k, self.founded = facts["k"], list(facts["founded"])
+        self.width, self.seen, self.last_created = facts["width"], facts["seen"], facts["since"]
+        self._k, self.created = facts["k"], list(facts["founded"])
         self.labels = [from_json(label) for label in facts["labels"]]
         self._columns = {label: column for column, label in enumerate(self.labels)}
-        self.then = np.array(arrays["then"])
+        self.baseline = np.array(arrays["then"])
         for name, array in arrays.items():
             if name != "then":
                 getattr(self, f"_{name}")[: len(array)] = array
@@ -194,12 +194,12 @@ class History(Output):
         rises = np.flatnonzero(np.diff(k, prepend=self._k) > 0)
         self._k = int(k[-1])
         if len(rises):
-            self.since, values = int(samples[rises[-1]]), values[rises[-1] :]
-            self.then = values[0].copy()
-        for column in np.flatnonzero(np.isnan(self.then)):
+            self.last_created, values = int(samples[rises[-1]]), values[rises[-1] :]
+            self.baseline = values[0].copy()
+        for column in np.flatnonzero(np.isnan(self.baseline)):
             defined = np.flatnonzero(~np.isnan(values[:, column]))
             if len(defined):
-                self.then[column] = values[defined[0], column]
+                self.baseline[column] = values[defined[0], column]
 
     def _count(self, step: Step) -> None:
         """Samples of each cluster into their buckets."""
@@ -210,7 +210,7 @@ class History(Output):
             if label not in self._columns and len(self.labels) < CLUSTERS:
                 self._columns[label] = len(self.labels)
                 self.labels.append(label)
-                self.founded.append(step.first + int(firsts[i]) + 1)
+                self.created.append(step.first + int(firsts[i]) + 1)
             columns[i] = self._columns.get(label, CLUSTERS)
         buckets = np.arange(step.first, step.stop) // self.width
         begin = int(buckets[0])

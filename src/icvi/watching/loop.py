@@ -18,7 +18,7 @@ from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller
-from icvi.watching.messages import said
+from icvi.watching.messages import described
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the time that checkpoints may take
@@ -86,13 +86,13 @@ class Loop:
         self._settled_at = time.monotonic()
 
     @property
-    def goes_on(self) -> bool:
+    def resumes(self) -> bool:
         """Whether there is a checkpoint to go on from."""
         return self._checkpoint is not None and self._checkpoint.begun
 
     def begin(self) -> None:
         """Go on from the checkpoint, or start anew."""
-        again = self.goes_on
+        again = self.resumes
         if self._checkpoint is not None and again:
             facts, arrays = self._checkpoint.read()
             if "seen" in facts:
@@ -149,8 +149,8 @@ class Loop:
         if errors:
             # An interrupt comes first, then what went wrong first; the others are notes of it.
             first, *others = sorted(errors, key=lambda error: isinstance(error, Exception))
-            for text in dict.fromkeys(map(said, others)):
-                if text != said(first):
+            for text in dict.fromkeys(map(described, others)):
+                if text != described(first):
                     first.add_note(text)
             raise first
 

@@ -29,21 +29,21 @@ _TYPED = {
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
 
 
-def in_options(text: str) -> str:
+def with_options(text: str) -> str:
     """A message that names options as they are typed.
 
-    >>> in_options("a.csv, line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
-    'a.csv, line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
+    >>> with_options("line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
+    'line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
     """
     for name, typed in _TYPED.items():
         text = text.replace(name, typed)
     return _RECOVER.sub(r'python -c "from \1 import recover; \2"', text)
 
 
-def said(error: BaseException) -> str:
+def described(error: BaseException) -> str:
     """What an error says, the file first where it is about one.
 
-    >>> said(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    >>> described(FileNotFoundError(2, "No such file or directory", "a.csv"))
     'a.csv: No such file or directory'
     """
     if isinstance(error, BrokenPipeError):
@@ -55,7 +55,7 @@ def said(error: BaseException) -> str:
     return f"{printable(str(error.filename))}: {error.strerror}"
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """What an error and its notes say, in options."""
     notes = getattr(error, "__notes__", ())
-    return without_passwords(in_options("\n".join([said(error), *notes])))
+    return without_passwords(with_options("\n".join([described(error), *notes])))

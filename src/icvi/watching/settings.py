@@ -31,9 +31,9 @@ def settings_of(
     """
     # In the order in which they are compared: what differs first is told.
     return {
-        "clusterer": described(clusterer),
+        "clusterer": clusterer_text(clusterer),
         "indices": [index.name if index.own else _written(index) for index in indices],
-        **{name: plainly(value) for name, value in options.items()},
+        **{name: as_setting(value) for name, value in options.items()},
     }
 
 
@@ -46,21 +46,21 @@ def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, A
     else:
         who = "labels of the source" if label is None else f"column {label}"
     return About(
-        source=name_of(source),
+        source=source_name(source),
         clusterer=who,
         parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},
         options={name: options[name] for name in usual if options[name] != usual[name]},
     )
 
 
-def name_of(source: Any) -> str:
+def source_name(source: Any) -> str:
     """What to call a source where everybody may see it."""
     if isinstance(source, (str, os.PathLike)):
         return "standard input" if source == "-" else shown_address(os.fspath(source))
     return f"a {type(source).__name__}"
 
 
-def described(clusterer: Any) -> str | None:
+def clusterer_text(clusterer: Any) -> str | None:
     """A clusterer and its parameters in words; None for labels in the source."""
     if clusterer is None:
         return None
@@ -71,18 +71,18 @@ def described(clusterer: Any) -> str | None:
     return name if kind is clusterer or shown.endswith(">") else f"{name}: {shown}"
 
 
-def plainly(value: Any) -> Any:
+def as_setting(value: Any) -> Any:
     """Options as JSON: what is the same to the user is the same here."""
     if isinstance(value, (list, tuple)):
-        return [plainly(item) for item in value]
+        return [as_setting(item) for item in value]
     if isinstance(value, Mapping):
-        return {str(name): plainly(item) for name, item in value.items()}
+        return {str(name): as_setting(item) for name, item in value.items()}
     if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "biuf":
-        return plainly(value.tolist())
+        return as_setting(value.tolist())
     try:
         return as_json(value)
     except TypeError:
-        return described(value)
+        return clusterer_text(value)
 
 
 def _written(index: Index) -> str:

@@ -21,7 +21,7 @@ from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
-from icvi.watching.messages import said
+from icvi.watching.messages import described
 from icvi.watching.reading import Reading, readings
 from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
@@ -69,20 +69,20 @@ class Watch:
         return self._loop.resumed
 
     @property
-    def goes_on(self) -> bool:
+    def resumes(self) -> bool:
         """Whether there is a checkpoint to go on from."""
-        return self._loop.goes_on
+        return self._loop.resumes
 
     @property
-    def held(self) -> int:
+    def readings_written(self) -> int:
         """Readings that the trace file holds; 0 where there is none, or none yet."""
         trace = self._loop.outputs.get("trace")
         return trace.held if isinstance(trace, TraceFile) else 0
 
     @property
-    def remarks(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What should be known about the readings."""
-        return self._loop.labeller.remarks
+        return self._loop.labeller.warnings
 
     @property
     def waiting(self) -> Callable[[], AbstractContextManager[None]]:
@@ -120,8 +120,8 @@ class Watch:
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
-                    for text in (said(another), *getattr(another, "__notes__", ())):
-                        if text != said(error):
+                    for text in (described(another), *getattr(another, "__notes__", ())):
+                        if text != described(error):
                             error.add_note(text)
                 raise
             else:

@@ -80,7 +80,7 @@ class ArtLabels(Labeller):
             return Labelled(self.model.predict(batch.X))
 
     @property
-    def remarks(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """How many samples lay outside the bounds that the first ones gave."""
         if not self._outside:
             return []

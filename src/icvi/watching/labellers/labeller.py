@@ -90,12 +90,12 @@ class Labeller(ABC):
     def pickles(self) -> bool:
         """Whether `keep` pickles the clusterer, so that `resume` can run any code.
 
-        What is kept then must come from the user: see `icvi.watching.own_files`.
+        What is kept then must come from the user: see `icvi.watching.trusted_files`.
         """
         return True
 
     @property
-    def remarks(self) -> list[str]:
+    def warnings(self) -> list[str]:
         """What should be known about the labels given so far."""
         if not self.renumbers:
             return []

@@ -12,7 +12,7 @@ from icvi import optional
 from icvi.files import replacing
 from icvi.watching.labellers.birch_views import mend
 from icvi.watching.labellers.labeller import PICKLING_ERRORS
-from icvi.watching.own_files import OTHERS_WRITE, check_own_file, open_file
+from icvi.watching.trusted_files import OTHERS_WRITE, check_trusted_file, open_file
 
 _OURS = ".icvi"
 _PICKLES = (".pkl", ".pickle")
@@ -52,7 +52,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return model
     read = pickle.load if suffix in _PICKLES else _joblib().load
     with open_file(path) as file:
-        check_own_file(file, path, "use a model that you saved yourself")
+        check_trusted_file(file, path, "use a model that you saved yourself")
         try:
             return mend(read(file))
         except Exception as error:

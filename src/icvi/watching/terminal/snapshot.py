@@ -113,11 +113,11 @@ class Watched:
             samples=history.seen,
             k=tracker.n_clusters,
             noise=None if self._noise_label is None else tracker.noise_share,
-            since=history.since,
+            since=history.last_created,
             founded=self._founded(),
             curves=curves,
             values=values,
-            then=history.then.copy(),
+            then=history.baseline.copy(),
             share=share,
             rate=self._pace.rate,
             left=self._pace.left,
@@ -137,10 +137,10 @@ class Watched:
     def _founded(self) -> str | None:
         """The label that came with the last new cluster; unknown between readings far apart."""
         history = self._history
-        for label, first in zip(reversed(history.labels), reversed(history.founded)):
-            if first == history.since and label != self._noise_label:
+        for label, first in zip(reversed(history.labels), reversed(history.created)):
+            if first == history.last_created and label != self._noise_label:
                 return str(label)
-            if first < history.since:
+            if first < history.last_created:
                 break
         return None
 

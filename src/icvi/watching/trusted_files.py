@@ -31,7 +31,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     return file
 
 
-def check_own_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str) -> None:
+def check_trusted_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str) -> None:
     """Refuse an open file with a pickle in it that another user may have written.
 
     Parameters
@@ -52,7 +52,7 @@ def check_own_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str
         _check(os.fstat(file.fileno()), "this file", os.fspath(path), otherwise)
 
 
-def check_own_folder(path: str | os.PathLike[str], otherwise: str) -> None:
+def check_trusted_folder(path: str | os.PathLike[str], otherwise: str) -> None:
     """Refuse a folder for pickles in which another user can replace files.
 
     Parameters
