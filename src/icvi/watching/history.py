@@ -1,4 +1,4 @@
-"""Curves of a whole stream in bounded memory: buckets that widen as the stream goes on."""
+"""Curves of a whole stream in bounded memory: buckets that widen as the stream grows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from icvi.labels import plain
 from icvi.saving.json_values import as_json, from_json
 from icvi.watching.step import Kept, Output, Step
 
-#: Buckets, at most; between half as many and so many once the stream is that long.
+#: Maximum number of buckets; a long stream has at least half as many.
 MOST = 1024
-#: Clusters whose sizes are kept one by one; those that appear later are counted together.
+#: Clusters that are counted separately; those that appear later are counted together.
 CLUSTERS = 256
 
 
 class History(Output):
-    """What the indices read over a stream, its clusters and their sizes.
+    """The readings over a stream, its clusters and their sizes.
 
     A bucket holds `width` consecutive samples, a power of two. When there are too many buckets,
-    neighbours are joined. So curves keep their extremes, and what is remembered depends on the
-    samples alone, not on how they came.
+    neighbours are joined. So curves keep their extremes, and the history depends on the samples
+    alone, not on the sizes of the batches.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class History(Output):
     samples : array of b
         How many samples had been seen at the last reading of each bucket.
     k : array of b
-        Number of clusters then.
+        Number of clusters at that reading.
     last, low, high : arrays of shape (b, number of indices)
         Last, smallest and largest reading of each bucket; nan where all are undefined.
     labels : list
@@ -45,7 +45,7 @@ class History(Output):
     created : list of int
         The number (from 1) of the first sample of each of them.
     arrivals : array of shape (b, len(labels) + 1)
-        Samples of each cluster in each bucket; the last column is all clusters that came later.
+        Samples of each cluster in each bucket; the last column counts all later clusters.
     seen : int
         Samples so far.
     last_created : int
@@ -121,7 +121,7 @@ class History(Output):
             self._compare(trace.samples, trace.k, values)
 
     def keep(self) -> Kept:
-        """What has been remembered."""
+        """The state for a checkpoint."""
         used = (self.seen - 1) // self.width + 1 if self.seen else 0
         facts = {
             "width": self.width,
@@ -143,7 +143,7 @@ class History(Output):
         return facts, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what was kept."""
+        """Restore the state of a checkpoint."""
         self.width, self.seen, self.last_created = facts["width"], facts["seen"], facts["since"]
         self._k, self.created = facts["k"], list(facts["founded"])
         self.labels = [from_json(label) for label in facts["labels"]]
@@ -190,7 +190,7 @@ class History(Output):
     def _compare(
         self, samples: NDArray[np.int64], k: NDArray[np.int64], values: NDArray[np.float64]
     ) -> None:
-        """Find the last new cluster, and what the indices read then."""
+        """Find the last new cluster, and the readings at that sample."""
         rises = np.flatnonzero(np.diff(k, prepend=self._k) > 0)
         self._k = int(k[-1])
         if len(rises):

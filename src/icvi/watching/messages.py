@@ -1,4 +1,4 @@
-"""Errors in words that help, and in those of the command line."""
+"""Error messages, and their wording for the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from icvi.wording import printable, without_passwords
 
-#: What the library calls things, and how they are typed; longer ones first.
+#: Arguments in Python and the options that are typed for them; longer ones first.
 _TYPED = {
     "overwrite=True (--overwrite)": "--overwrite",
     "overwrite=True": "--overwrite",
@@ -25,12 +25,12 @@ _TYPED = {
     "or format='csv', 'ndjson' or 'parquet'": "or --trace-format csv, ndjson or parquet",
 }
 
-#: A call of Python, where there is no command.
+#: A call of Python for which there is no command.
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
 
 
 def with_options(text: str) -> str:
-    """A message that names options as they are typed.
+    """A message with the options of the command line instead of arguments.
 
     >>> with_options("line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
     'line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
@@ -41,13 +41,13 @@ def with_options(text: str) -> str:
 
 
 def described(error: BaseException) -> str:
-    """What an error says, the file first where it is about one.
+    """The message of an error; it begins with the name of the file if there is one.
 
     >>> described(FileNotFoundError(2, "No such file or directory", "a.csv"))
     'a.csv: No such file or directory'
     """
     if isinstance(error, BrokenPipeError):
-        return "what reads the output has gone away"
+        return "the reader closed the pipe"
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
@@ -56,6 +56,6 @@ def described(error: BaseException) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """What an error and its notes say, in options."""
+    """The message and the notes of an error, for the command line."""
     notes = getattr(error, "__notes__", ())
     return without_passwords(with_options("\n".join([described(error), *notes])))

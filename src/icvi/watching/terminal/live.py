@@ -10,7 +10,7 @@ from rich.control import Control
 from rich.live import Live
 from rich.segment import ControlType
 
-from icvi.kernels.compiler.announcing import announced_by
+from icvi.kernels.compiler.announcing import on_compiling
 from icvi.progress import SHOWN as BAR_SHOWN
 from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
@@ -54,7 +54,7 @@ class LiveTable(View):
         # Progress bars of long computations would be drawn across the table.
         if BAR_SHOWN.acquire(blocking=False):
             self._claims.callback(BAR_SHOWN.release)
-        self._claims.enter_context(announced_by(self._show_compiling))
+        self._claims.enter_context(on_compiling(self._show_compiling))
         self._drawing.start(refresh=True)
         self._drawing.check()
 
