@@ -61,7 +61,7 @@ class ScoredFile:
         self.n_clusters = len(set(y.tolist()) - {noise})
 
     def as_json(self) -> str:
-        """One JSON object; undefined readings are null, with the reasons in a list of their own."""
+        """One JSON object; undefined readings are null, and `undefined` has the reasons."""
         return json.dumps(
             {
                 "samples": self.n_samples,
