@@ -1,4 +1,4 @@
-"""The catalogue for people and for programs: what `icvi list` prints."""
+"""What `icvi list` prints: the catalogue as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def as_lines() -> Iterator[str]:
 
 
 def _finite(bound: float) -> float | None:
-    """JSON has no infinity; none is none."""
+    """A finite bound, or None: JSON has no infinity."""
     return bound if math.isfinite(bound) else None
 
 

@@ -1,4 +1,4 @@
-"""The indices of a finished clustering in a file: what `icvi score` prints."""
+"""What `icvi score` prints: the indices of a finished clustering in a file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class ScoredFile:
         self.n_clusters = len(set(y.tolist()) - {noise})
 
     def as_json(self) -> str:
-        """One JSON object; an undefined reading is null, with its reason beside."""
+        """One JSON object; undefined readings are null, and `undefined` has the reasons."""
         return json.dumps(
             {
                 "samples": self.n_samples,
@@ -94,7 +94,7 @@ class ScoredFile:
 
 
 def _typed(text: str, labels: Set[object]) -> object:
-    """The label that a user means; where there is none like that, the one that is shown so."""
+    """The label for a text: parsed like labels in files, or else one that prints the same."""
     typed = typed_label(text)
     if typed in labels:
         return typed

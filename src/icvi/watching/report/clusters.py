@@ -72,7 +72,7 @@ class Clusters:
 
     def rows(self) -> list[Row]:
         """The largest clusters, the largest first."""
-        founded = dict(zip(self._seen.history.labels, self._seen.history.founded))
+        founded = dict(zip(self._seen.history.labels, self._seen.history.created))
         total = float(self.counts.sum())
         variance, distance = self._column("variance"), self._column("distance")
         nearest = [None] * len(self) if self._table is None else self._table["nearest"].tolist()

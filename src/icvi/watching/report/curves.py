@@ -49,7 +49,7 @@ class Curves:
         self.source = ColumnDataSource(_columns(self.history), name="curves")
         founded = [
             (start, seen.names[label])
-            for label, start in zip(self.history.labels, self.history.founded)
+            for label, start in zip(self.history.labels, self.history.created)
             if label != seen.noise_label
         ]
         self.founded = ColumnDataSource(

@@ -104,7 +104,7 @@ def _at_end(index: Index, tracker: Tracker, history: History, column: int) -> At
         index.direction,
         value,
         REASONS.get(reason, reason) if reason is not None else None,
-        float(history.then[column]),
+        float(history.baseline[column]),
         _extreme(history.low[:, column], np.min),
         _extreme(history.high[:, column], np.max),
     )
