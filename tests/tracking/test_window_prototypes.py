@@ -262,7 +262,11 @@ def test_what_cannot_be_leaves_a_window_as_it_was(options):
     t = icvi.Tracker(["CH", "Conn", RCIP], quantizer={"rho": 0.75}, **options)
     t.update_many(stream.X, stream.labels, **stream.options(given, slice(None)))
     before = content(t)
-    x, label, event = stream.X[30], stream.labels[30], tuple(t._forgetting.winners(10, 11)[0].tolist())
+    x, label, event = (
+        stream.X[30],
+        stream.labels[30],
+        tuple(t._forgetting.winners(10, 11)[0].tolist()),
+    )
     other = next(c for c in stream.labels if c != label)
     with pytest.raises(ValueError, match=r"counted this sample with winners .* it remembers them"):
         t.remove(x, label, winners=(event[0], 999))

@@ -1,4 +1,4 @@
-"""Trace: what a tracker wrote down, and how to look at it."""
+"""Trace: the readings of a stretch of a stream, as arrays, tables and plots."""
 
 from __future__ import annotations
 
