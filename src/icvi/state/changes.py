@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
-from icvi.labels import NOISE
+from icvi.labels import NOISE, as_label_array
 from icvi.state.arrays import NO_PLAN, Floats, Integers, Plan, Snapshot
 from icvi.state.clusters import Clusters
 from icvi.state.refusals import unknown_label

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from icvi.connectivity.events import as_winners
 from icvi.indices import Index
-from icvi.inputs import as_every, as_label_array, as_samples, as_weights
-from icvi.labels import Labels, plain
+from icvi.inputs import as_every, as_samples, as_weights
+from icvi.labels import Labels, as_label_array, plain
 from icvi.state.moments import sorted_by_cluster
 from icvi.tracking.clock import as_times
 from icvi.tracking.table import Table, label_column

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icvi.indices.index import Index, Ridge
+from icvi.indices.index import Index
+from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.state.arrays import Plan
 

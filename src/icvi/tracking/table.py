@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import needed
 from icvi.wording import printable, short
 
@@ -128,15 +129,7 @@ class Table:
 
 def label_column(labels: Sequence[Hashable]) -> NDArray[Any]:
     """Labels as an array: of integers if all are, else of objects, None for none."""
-    if labels and all(type(label) is int for label in labels):
-        try:
-            return np.array(labels, dtype=np.int64)
-        except OverflowError:
-            pass
-    column = np.empty(len(labels), dtype=object)
-    for row, label in enumerate(labels):  # numpy would unpack labels that are tuples
-        column[row] = label
-    return column
+    return label_array(labels) if labels else np.empty(0, dtype=object)
 
 
 def _frozen(column: Any) -> NDArray[Any]:
