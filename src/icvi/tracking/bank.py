@@ -100,7 +100,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         x, label, weight, winners, time
             As in `Tracker.update`.
         """
-        # The guard of `changes`, written out as in `Tracker.update`: nothing is left to do once the
+        # The guard of `changes`, inlined as in `Tracker.update`: nothing is left to do once the
         # tracker has added the sample. A new tracker is stored before, and removed on failure.
         if self._busy:
             raise in_use(self)

@@ -198,7 +198,7 @@ class Tracker(ClusterSummary):
             When the sample came, for a window or half-life that is a timedelta; a number is
             seconds. Times must not decrease.
         """
-        # The guard of `changes`, written out: the last kernel that counts a sample runs in one
+        # The guard of `changes`, inlined: the last kernel that counts a sample runs in one
         # instruction, and nothing can be raised from there to the end. The decorator's own call
         # would be such a place.
         if self._busy:
