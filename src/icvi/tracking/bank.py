@@ -210,7 +210,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     def _restore(self, saved: Any) -> None:
         trackers, undos = saved
         for tracker, undo in undos:
-            tracker._return_to(undo)  # noqa: SLF001 - private to both classes
+            tracker._return_to(undo)  # noqa: SLF001 - see `_Job.run`
         self._trackers.clear()
         self._trackers.update(trackers)
 
@@ -283,9 +283,9 @@ class _Job(NamedTuple):
             raise type(error)(f"key {short(self.key)}: {error}") from None
 
     def run(self) -> Trace:
-        return self.tracker._update_many_undoably(  # noqa: SLF001 - private to both classes
-            self.undos, self.X, self.labels, self.weights, **self.options
-        )
+        samples = self.X, self.labels, self.weights
+        # Private to both classes: a bank can undo what its trackers have done.
+        return self.tracker._update_many(self.undos, *samples, **self.options)  # noqa: SLF001
 
 
 def _grouped(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:
