@@ -16,7 +16,7 @@ from icvi.indices import Index
 from icvi.inputs import as_every, as_samples, as_weights
 from icvi.labels import Labels, as_label_array, plain
 from icvi.state.moments import sorted_by_cluster
-from icvi.tracking.clock import as_times
+from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker

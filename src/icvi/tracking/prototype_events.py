@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from icvi.connectivity.events import as_winners
 from icvi.labels import NOISE
 from icvi.state.changes import Changes, Chunk
-from icvi.tracking.half_life import Fade
+from icvi.tracking.forgetting.half_life import Fade
+from icvi.tracking.forgetting.window import Slide
 from icvi.tracking.prototypes import Prototypes, Winners
-from icvi.tracking.window import Slide
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

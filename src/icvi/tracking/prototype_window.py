@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.tracking.forgetting import Forgetting
-from icvi.tracking.half_life import HalfLife
+from icvi.tracking.forgetting.base import Forgetting
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Gone, Window
 from icvi.tracking.prototypes import NO_EVENT, Prototypes
-from icvi.tracking.window import Gone, Window
 
 if TYPE_CHECKING:
     from icvi.state.clusters import Clusters

@@ -19,11 +19,11 @@ from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
 from icvi.state.summary import ClusterSummary
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting
-from icvi.tracking.half_life import HalfLife
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Window
 from icvi.tracking.index_reader import IndexReader
 from icvi.tracking.trace import Trace
-from icvi.tracking.window import Window
 from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 

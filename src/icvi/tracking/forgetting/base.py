@@ -1,4 +1,4 @@
-"""What a stream forgets: nothing here; see `window` and `half_life` for the rest."""
+"""A stream that forgets nothing, the base of `Window` and `HalfLife`."""
 
 from __future__ import annotations
 

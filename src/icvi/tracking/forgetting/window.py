@@ -11,9 +11,9 @@ from icvi.kernels import layout as L
 from icvi.state.arrays import ALL, Floats, Integers
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
-from icvi.tracking.clock import Clock
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting, Winners
-from icvi.tracking.sample_buffer import SampleBuffer
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting, Winners
+from icvi.tracking.forgetting.clock import Clock
+from icvi.tracking.forgetting.sample_buffer import SampleBuffer
 from icvi.wording import short
 
 
