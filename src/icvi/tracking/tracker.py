@@ -45,7 +45,7 @@ _OPTIONS = (
     "the indices' parameters",
     "undefined",
     "(window, half_life, least_weight)",
-    "quantizer and bounds",
+    "(quantizer, bounds)",
 )
 _BLOCK = 100_000  # samples between two looks at the clock and the keyboard
 
