@@ -236,8 +236,8 @@ class Tracker(ClusterSummary):
         x = self._clusters.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
-        if winners is not None:
-            self._refuse_winners(winners)
+        if winners is not None and self._prototypes is None:
+            raise ValueError(_NO_PROTOTYPES)
         self._undo = self._mark()
         try:
             self._enter(x, label, weight, winners, time)

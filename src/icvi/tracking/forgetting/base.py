@@ -14,6 +14,8 @@ Winners = tuple[int, int]
 
 NO_WINNERS: Winners = (-1, -1)
 
+_NO_TIME = "time is for a window or half_life that is a timedelta; leave it out"
+
 
 class Forgetting:
     """A stream that forgets nothing, and the interface of those that do.
@@ -44,18 +46,16 @@ class Forgetting:
         A chunk of one would do the same, but takes 25 times as long.
         """
         del event
-        self._refuse_time(time)
+        if time is not None:
+            raise ValueError(_NO_TIME)
         clusters.add(x, label, weight)
         return weight
 
     def slide(self, chunk: Chunk, time: Any) -> Changes:
         """The changes that new samples cause: they enter, while old ones leave or fade."""
-        self._refuse_time(time)
-        return chunk
-
-    def _refuse_time(self, time: Any) -> None:
         if time is not None:
-            raise ValueError("time is for a window or half_life that is a timedelta; leave it out")
+            raise ValueError(_NO_TIME)
+        return chunk
 
     # -- undoing ---------------------------------------------------------------------------
 
