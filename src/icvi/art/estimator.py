@@ -17,6 +17,7 @@ from icvi.art.scaling import Scaling, check_first, check_out_of_bounds
 from icvi.art.scikit import BaseEstimator, check_is_fitted, validate_data
 from icvi.art.scikit import ClusterMixin as ClusterMixin
 from icvi.inputs import as_sample
+from icvi.saving.kinds import save
 from icvi.transactions import Shareable, exclusive, shares
 
 _FLOAT = np.dtype(np.float64)
@@ -74,12 +75,16 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the estimator to a file, for `icvi.load`; it comes back bit for bit.
 
-        The file takes the place of what was there when it is complete and on the disk, not before.
-        It holds numbers and names, no code.
+        The file replaces the one that was there when it is complete and on the disk, not before.
+        It contains numbers and names, no code.
         """
-        from icvi.saving.art import save_art
-
-        save_art(self, path)
+        kind = type(self)
+        if not kind.__module__.startswith(f"{__package__}."):
+            raise TypeError(
+                f"a file contains no code, so it cannot contain what your class {kind.__name__} "
+                f"adds; pickle it"
+            )
+        save(kind.__name__, self, path)
 
     @shares
     def __getstate__(self) -> dict[str, Any]:

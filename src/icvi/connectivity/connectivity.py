@@ -13,6 +13,7 @@ from icvi.connectivity.events import as_event, as_winners, refusal
 from icvi.connectivity.living_graph import NEW_LABELS, LivingGraph, one_event
 from icvi.inputs import as_label_array, as_weight, as_weights
 from icvi.labels import plain
+from icvi.saving.kinds import save
 from icvi.transactions import changes, exclusive
 
 if TYPE_CHECKING:
@@ -105,10 +106,7 @@ class Connectivity(LivingGraph):
     @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving.connectivity import pack_connectivity
-        from icvi.saving.partition import write
-
-        write(path, "Connectivity", pack_connectivity(self))
+        save("Connectivity", self, path)
 
     # -- how it changes --------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ from icvi.saving.json_values import from_json
 Arrays = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+#: What is saved of an object: facts in terms of JSON, and arrays.
+Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 #: Lengths of an array; None for one that may be anything.
 Shape = tuple[int | None, ...]
 
@@ -32,6 +34,17 @@ MOST = 2**62
 HEAVIEST = 1e200
 
 _MISSING = object()
+
+
+def nested(name: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays of a part, with its name in front of theirs."""
+    return {f"{name}.{inner}": array for inner, array in arrays.items()}
+
+
+def arrays_of(name: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays that `nested` has put under the name of a part."""
+    front = f"{name}."
+    return {n.removeprefix(front): a for n, a in arrays.items() if n.startswith(front)}
 
 
 def read(path: str | os.PathLike[str]) -> Part:
@@ -85,10 +98,8 @@ class Part:
 
     def part(self, name: str, facts: Any = _MISSING) -> Part:
         """A part of this part; its facts are those with its name unless they are given."""
-        front = f"{name}."
-        own = {n.removeprefix(front): a for n, a in self._arrays.items() if n.startswith(front)}
         facts = self.fact(name) if facts is _MISSING else facts
-        return Part(facts, own, self.file, self._name + front)
+        return Part(facts, arrays_of(name, self._arrays), self.file, f"{self._name}{name}.")
 
     @property
     def arrays(self) -> Arrays:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import as_flag
+from icvi.saving.kinds import save
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Chunk
 from icvi.state.clusters import Clusters
@@ -261,9 +262,7 @@ class Partition(Transactional):
     @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving.partition import pack_partition, write
-
-        write(path, "Partition", pack_partition(self._clusters))
+        save("Partition", self, path)
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

@@ -15,6 +15,7 @@ from icvi.indices.undefined import Treatment, Undefined
 from icvi.inputs import as_every, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
+from icvi.saving.kinds import save
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.tracking.changing import NO_PROTOTYPES, Changing
@@ -267,9 +268,7 @@ class Tracker(Changing):
         Labels may be numbers, strings, bytes, dates, times and tuples of these. Indices of your own
         are saved by their names.
         """
-        from icvi.saving.registry import save
-
-        save(self, path)
+        save("Tracker", self, path)
 
     # -- reading it ------------------------------------------------------------------------
 

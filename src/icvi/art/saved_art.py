@@ -8,17 +8,15 @@ a part have its name in front: ``_module.weights``, ``_scaling.bounds``.
 from __future__ import annotations
 
 import math
-import os
 import re
-import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.classes import Classes
-from icvi.art.estimator import LEARNT
+from icvi.art.estimator import LEARNT, ArtEstimator
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_artmap import FuzzyARTMAP
 from icvi.art.fuzzy_smart import FuzzySMART
@@ -26,16 +24,10 @@ from icvi.art.module import Module
 from icvi.art.module_a import ModuleA
 from icvi.art.module_b import ModuleB
 from icvi.art.quantizer import Quantizer
+from icvi.art.saved_categories import as_module, as_module_a, as_scaling, module_arrays
 from icvi.art.scaling import Scaling
-from icvi.saving import container
-from icvi.saving.art_modules import as_module, as_module_a, as_scaling, module_arrays
 from icvi.saving.json_values import as_json, from_json
-from icvi.saving.parts import MOST, Part
-
-if TYPE_CHECKING:
-    from icvi.art.estimator import ArtEstimator
-
-Packed = tuple[Any, dict[str, NDArray[Any]]]
+from icvi.saving.parts import MOST, Packed, Part, nested
 
 #: The estimators that files know, by name.
 ESTIMATORS: dict[str, type[ArtEstimator]] = {
@@ -52,20 +44,7 @@ _DIMENSIONS = 32
 _WIDEST = 2**24
 
 
-def save_art(estimator: ArtEstimator, path: str | os.PathLike[str]) -> None:
-    """Write an estimator to a file."""
-    kind = type(estimator).__name__
-    if ESTIMATORS.get(kind) is not type(estimator):
-        raise TypeError(
-            f"expected one of {', '.join(ESTIMATORS)}, got a {kind}: a file holds no code, so it "
-            f"cannot hold what a class of your own adds; pickle it"
-        )
-    version = sys.modules["icvi"].__version__
-    facts, arrays = pack_art(estimator)
-    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays)
-
-
-def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def pack(estimator: ArtEstimator) -> Packed:
     """Facts and arrays of an estimator."""
     parameters = estimator.get_params(deep=False)
     learnt: dict[str, Any] = {}
@@ -73,28 +52,13 @@ def pack_art(estimator: ArtEstimator) -> tuple[dict[str, Any], dict[str, NDArray
     for name in LEARNT:
         if name in vars(estimator):
             learnt[name], arrays = _pack(vars(estimator)[name])
-            packed |= {f"{name}.{part}": array for part, array in arrays.items()}
+            packed |= nested(name, arrays)
     facts = {name: _parameter(value) for name, value in parameters.items()}
     return {"parameters": facts, "learnt": learnt}, packed
 
 
-def unpack_art(
-    facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], path: str = "the saved state"
-) -> ArtEstimator:
-    """An estimator as it was packed, or a `ValueError` that says what is wrong; see `as_estimator`.
-
-    Parameters
-    ----------
-    facts, arrays : mapping
-        From `pack_art`, with the ``kind``, perhaps by way of a file.
-    path : str
-        What to call the file in messages.
-    """
-    return as_estimator(Part(facts, arrays, path))
-
-
-def as_estimator(part: Part) -> ArtEstimator:
-    """An estimator that is a part of a file."""
+def unpack(part: Part, _: Iterable[Any] = ()) -> ArtEstimator:
+    """The estimator that was packed; the facts have its kind."""
     kind = ESTIMATORS[part.choice("kind", list(ESTIMATORS))]
     parameters = part.part("parameters")
     for name in parameters.facts:
@@ -113,7 +77,7 @@ def as_estimator(part: Part) -> ArtEstimator:
 # -- what was learnt -----------------------------------------------------------------------
 
 
-def _pack(part: Any) -> Packed:
+def _pack(part: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
     match part:
         case int():
             return part, {}

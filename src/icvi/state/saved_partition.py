@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import os
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -14,12 +12,10 @@ from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
 from icvi.kernels import layout as L
-from icvi.saving import container
 from icvi.saving.json_values import as_json
-from icvi.saving.parts import HEAVIEST, Part
+from icvi.saving.parts import HEAVIEST, Packed, Part
 from icvi.state.clusters import Clusters
-
-Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+from icvi.state.partition import Partition
 
 #: Bytes that a state may take whatever the size of its file.
 _LARGE = 2**26
@@ -33,17 +29,22 @@ _FARTHEST = LARGEST * (1.0 + 1e-9)
 _OVERFLOWING = 1e25
 
 
-def write(path: str | os.PathLike[str], kind: str, packed: Packed, *, without: int = 0) -> None:
-    """Write what was packed to a file, which has none of the permissions `without`."""
-    # The package, which is there when one of its modules runs, is not imported: that would make
-    # the state depend on all that the package exports.
-    version = sys.modules["icvi"].__version__
-    facts, arrays = packed
-    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays, without=without)
+def pack(p: Partition) -> Packed:
+    """Facts and arrays of a partition that no other caller uses meanwhile."""
+    return pack_clusters(p._clusters)
 
 
-def pack_partition(p: Clusters) -> Packed:
-    """Facts and arrays of a partition."""
+def unpack(part: Part, _: Iterable[Any] = ()) -> Partition:
+    """The partition that was packed."""
+    clusters = unpack_clusters(part)
+    part.require(clusters.factor == 1.0, "factor", "1", clusters.factor)
+    p = Partition(scatter=clusters._scatter)
+    p._clusters = clusters
+    return p
+
+
+def pack_clusters(p: Clusters) -> Packed:
+    """Facts and arrays of clusters."""
     k, d = p.n_clusters, p.n_features or 0
     used = slice(0, k + 1 if d else 0)
     facts = {
@@ -69,8 +70,8 @@ def pack_partition(p: Clusters) -> Packed:
     return facts, arrays
 
 
-def unpack_partition(part: Part, want: int = 0) -> Clusters:
-    """A partition as it was packed; its readings will want these caches."""
+def unpack_clusters(part: Part, want: int = 0) -> Clusters:
+    """The clusters that were packed; their readings will want these caches."""
     scatter, noise_label = part.flag("scatter"), part.value("noise_label")
     with part.making("noise_label"):
         p = Clusters(scatter=scatter, noise_label=noise_label)
@@ -199,12 +200,3 @@ def _fill(Q: NDArray[np.float64], d: int, triangles: NDArray[np.float64]) -> Non
     for i in range(d):
         Q[:, L.Q_S + 2 * i : L.Q_S + 2 * i + 2, : i + 1] = triangles[:, :, at : at + i + 1]
         at += i + 1
-
-
-def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
-    """The arrays whose names begin with the name of a part, without it."""
-    return {
-        name.removeprefix(prefix): array
-        for name, array in arrays.items()
-        if name.startswith(prefix)
-    }

@@ -14,16 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.art.module_a import ModuleA
+from icvi.art.saved_categories import as_module_a, as_scaling, module_arrays
+from icvi.connectivity import saved_connectivity
 from icvi.connectivity.connectivity import Connectivity
 from icvi.kernels import layout as L
 from icvi.kernels.graph import layout as G
 from icvi.labels import Labels
-from icvi.saving.art_modules import as_module_a, as_scaling, module_arrays
-from icvi.saving.connectivity import pack_connectivity, unpack_connectivity
 from icvi.saving.json_values import as_json
-from icvi.saving.partition import Packed, pack_partition, unpack_partition
-from icvi.saving.parts import Part
+from icvi.saving.parts import Packed, Part, nested
 from icvi.state.clusters import Clusters
+from icvi.state.saved_partition import pack_clusters, unpack_clusters
 from icvi.tracking.prototypes import Prototypes
 
 
@@ -31,17 +31,17 @@ def pack_prototypes(prototypes: Prototypes) -> Packed:
     """Facts and arrays of a tracker's prototypes."""
     facts: dict[str, Any] = {"quantization": prototypes.quantization.written()}
     packed: dict[str, NDArray[Any]] = {}
-    graphs = [pack_connectivity(c) for c in prototypes.connectivities.values()]
+    graphs = [saved_connectivity.pack(c) for c in prototypes.connectivities.values()]
     facts["graphs"] = [graph for graph, _ in graphs]
     for number, (_, arrays) in enumerate(graphs):
-        packed |= {f"graph{number}.{name}": array for name, array in arrays.items()}
+        packed |= nested(f"graph{number}", arrays)
     facts["module"] = facts["mixtures"] = None
     if prototypes.module is not None:
         facts["module"], arrays = _pack_module(prototypes.module)
-        packed |= {f"module.{name}": array for name, array in arrays.items()}
+        packed |= nested("module", arrays)
     if prototypes.mixtures is not None:
-        facts["mixtures"], arrays = pack_partition(prototypes.mixtures.partition)
-        packed |= {f"mixtures.{name}": array for name, array in arrays.items()}
+        facts["mixtures"], arrays = pack_clusters(prototypes.mixtures.partition)
+        packed |= nested("mixtures", arrays)
     return facts, packed
 
 
@@ -52,7 +52,7 @@ def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) ->
     part.require(len(graphs) == len(forms), "graphs", f"{len(forms)} of them", len(graphs))
     for number, (form, facts) in enumerate(zip(forms, graphs, strict=True)):
         graph = part.part(f"graph{number}", facts)
-        c = unpack_connectivity(graph)
+        c = saved_connectivity.unpack(graph)
         graph.require((c.convention, c.border) == form, "convention", f"the form {form}")
         c._declare_winners()
         prototypes.connectivities[form] = c
@@ -69,7 +69,7 @@ def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) ->
     if prototypes.mixtures is not None:
         mixtures = part.part("mixtures")
         own = prototypes.mixtures
-        p = unpack_partition(mixtures, int(own.partition.meta[L.WANT]))
+        p = unpack_clusters(mixtures, int(own.partition.meta[L.WANT]))
         _check_mixtures(mixtures, p, own.partition, prototypes.owners)
         own.hold(p)
 

@@ -1,116 +1,39 @@
-"""States as files: what of them is written down, and how they are made again.
-
-`container` says how a file looks. Its facts are ``kind`` ("Tracker", "Partition", "Connectivity",
-or the name of an ART estimator), ``icvi``, the version that wrote it, and what `pack_tracker`,
-`saving_partition`, `saving_connectivity` or `saving_art` says; `saving_prototypes` says it of the
-prototypes of a tracker that has some. Arrays of a part have its name in front:
-``partition.columns``, ``prototypes.graph0.cadj``.
+"""What is saved of a tracker, and how it is made again.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
+`saved_prototypes` and `saved_window` do the same for the prototypes and the window, if there are
+some.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
 from icvi.kernels import layout as L
 from icvi.saving.json_values import as_json
-from icvi.saving.partition import Packed, pack_partition, unpack_partition, write
-from icvi.saving.parts import MOST, Part, read
-from icvi.saving.window import fill_window
-from icvi.state.partition import Partition
+from icvi.saving.parts import MOST, Packed, Part, nested
+from icvi.state.saved_partition import pack_clusters, unpack_clusters
 from icvi.tracking.clock import Clock
 from icvi.tracking.half_life import Fading
+from icvi.tracking.saved_prototypes import pack_prototypes, unpack_prototypes
+from icvi.tracking.saved_window import fill_window
+from icvi.tracking.tracker import Tracker
 from icvi.tracking.window import Window
-
-if TYPE_CHECKING:
-    from icvi.tracking.tracker import Tracker
-
-Path = str | os.PathLike[str]
 
 #: Half-lives that weights are kept as of one moment, and a few more.
 _LONGEST = 61.0
 
 
-def save(tracker: Tracker, path: Path) -> None:
-    """Write a tracker to a file."""
-    write(path, "Tracker", pack_tracker(tracker))
-
-
-def load(path: Path, indices: Iterable[Index] = ()) -> Any:
-    """A tracker, a partition, a connectivity or an ART estimator from a file that `save` wrote.
-
-    Parameters
-    ----------
-    path : str or path-like
-        The file. One that is truncated, altered, or from a newer version is refused.
-    indices : list of Index, optional
-        Indices of your own that the tracker had: files hold their names, not their code.
-
-    Returns
-    -------
-    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
-        It goes on exactly as the one that was saved would have.
-
-    Examples
-    --------
-    >>> import icvi, tempfile, pathlib
-    >>> path = pathlib.Path(tempfile.mkdtemp()) / "stream.icvi"
-    >>> t = icvi.Tracker(["CH", "XB"])
-    >>> trace = t.update_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
-    >>> t.save(path)
-    >>> icvi.load(path)["CH"]
-    128.0
-    """
-    part = read(os.fspath(path))
-    match part.text("kind"):
-        case "Tracker":
-            return _as_tracker(part, {index.name: index for index in indices})
-        case "Partition":
-            return _as_partition(part)
-        case "Connectivity":
-            from icvi.saving.connectivity import unpack_connectivity
-
-            return unpack_connectivity(part)
-        case "Watch":
-            raise ValueError(
-                f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
-                f"checkpoint="
-            )
-        case kind:
-            from icvi.saving.art import ESTIMATORS, as_estimator
-
-            if kind not in ESTIMATORS:
-                raise ValueError(
-                    f"{os.fspath(path)} holds a {kind:.40}, which this version of icvi does not "
-                    f"know; a newer icvi has written it"
-                )
-            return as_estimator(part)
-
-
-def _as_partition(part: Part) -> Partition:
-    clusters = unpack_partition(part)
-    part.require(clusters.factor == 1.0, "factor", "1", clusters.factor)
-    p = Partition(scatter=clusters._scatter)
-    p._clusters = clusters
-    return p
-
-
-# -- trackers ------------------------------------------------------------------------------
-
-
-def pack_tracker(t: Tracker) -> Packed:
-    """Facts and arrays of a tracker."""
+def pack(t: Tracker) -> Packed:
+    """Facts and arrays of a tracker that no other caller uses meanwhile."""
     values = t._read()
-    partition, arrays = pack_partition(t._partition)
-    packed = {f"partition.{name}": array for name, array in arrays.items()}
+    partition, arrays = pack_clusters(t._partition)
+    packed = nested("partition", arrays)
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
         "indices": [{"own": index.name} if index.own else recipe_of(index) for index in t.indices],
@@ -130,38 +53,16 @@ def pack_tracker(t: Tracker) -> Packed:
         if t._window.events:
             packed["window.winners"] = t._window.winners(0, len(t._window))
     if t._prototypes is not None:
-        from icvi.saving.prototypes import pack_prototypes
-
         facts["prototypes"], arrays = pack_prototypes(t._prototypes)
-        packed |= {f"prototypes.{name}": array for name, array in arrays.items()}
+        packed |= nested("prototypes", arrays)
     if t._fading is not None:
         facts["origin"] = t._fading.origin
     return facts, packed
 
 
-def unpack_tracker(
-    facts: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    own: Mapping[str, Index],
-    path: Path = "the saved state",
-) -> Tracker:
-    """The tracker that was packed, or a `ValueError` that says what is wrong; own indices by name.
-
-    Parameters
-    ----------
-    facts, arrays : mapping
-        From `pack_tracker`, perhaps by way of a file.
-    own : mapping from str to Index
-        Indices of the user's own.
-    path : str or path-like
-        What to call the file in messages.
-    """
-    return _as_tracker(Part(facts, arrays, os.fspath(path)), own)
-
-
-def _as_tracker(part: Part, own: Mapping[str, Index]) -> Tracker:
-    from icvi.tracking.tracker import Tracker
-
+def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
+    """The tracker that was packed; indices are the user's own that it may have."""
+    own = {index.name: index for index in indices}
     quantizer = None
     if "prototypes" in part.facts:
         quantizer = part.part("prototypes").named("quantization")
@@ -182,8 +83,6 @@ def _as_tracker(part: Part, own: Mapping[str, Index]) -> Tracker:
     if t._flow is not None:
         _set_clock(part, t._flow.clock)
     if t._prototypes is not None:
-        from icvi.saving.prototypes import unpack_prototypes
-
         unpack_prototypes(t._prototypes, part.part("prototypes"), t._partition)
     if isinstance(t._flow, Window):
         fill_window(part.part("window", {}), t._flow, t._partition, t._prototypes)
@@ -195,7 +94,7 @@ def _as_tracker(part: Part, own: Mapping[str, Index]) -> Tracker:
 
 def _put_partition(part: Part, t: Tracker) -> None:
     fresh, written = t._partition, part.part("partition")
-    p = unpack_partition(written, int(fresh.meta[L.WANT]))
+    p = unpack_clusters(written, int(fresh.meta[L.WANT]))
     written.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
     fades = t._fading is not None
     written.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from collections.abc import Iterable
+from typing import Any, get_args
 
 from icvi.connectivity.connectivity import Connectivity
 from icvi.connectivity.conventions import Border, Convention
 from icvi.saving.json_values import as_json
-from icvi.saving.partition import Packed
-from icvi.saving.parts import Part
+from icvi.saving.parts import Packed, Part
 
 
-def pack_connectivity(c: Connectivity) -> Packed:
-    """Facts and arrays of a connectivity."""
+def pack(c: Connectivity) -> Packed:
+    """Facts and arrays of a connectivity that no other caller uses meanwhile."""
     arrays = c._to_arrays()
     labels = [as_json(label) for label in c._known_labels()]
     return {"convention": c.convention, "border": c.border, "labels": labels}, arrays
 
 
-def unpack_connectivity(part: Part) -> Connectivity:
-    """A connectivity as it was packed."""
+def unpack(part: Part, _: Iterable[Any] = ()) -> Connectivity:
+    """The connectivity that was packed."""
     convention = part.choice("convention", get_args(Convention))
     border = part.choice("border", get_args(Border))
     labels = part.labels()
-    with part.making(""):  # it checks every array, and says which is wrong
+    with part.making(""):  # it checks every array, and names the wrong one
         return Connectivity.from_arrays(part.arrays, labels, convention, border)
