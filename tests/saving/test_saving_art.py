@@ -13,10 +13,9 @@ from sklearn.base import clone
 
 import icvi
 import processes
-from icvi.art.module import Module
-from icvi.art.module_a import ModuleA
-from icvi.art.module_b import ModuleB
+from icvi.art.categories import Module, ModuleA
 from icvi.art.scaling import Scaling
+from icvi.art.targets import ModuleB
 from icvi.labels import Labels
 from icvi.saving import container
 from streams import blobs

@@ -15,17 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.classes import Classes
-from icvi.art.estimator import LEARNT, ArtEstimator
+from icvi.art.base import LEARNT, ArtEstimator
+from icvi.art.categories import Module, ModuleA
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_artmap import FuzzyARTMAP
 from icvi.art.fuzzy_smart import FuzzySMART
-from icvi.art.module import Module
-from icvi.art.module_a import ModuleA
-from icvi.art.module_b import ModuleB
 from icvi.art.quantizer import Quantizer
 from icvi.art.saved_categories import as_module, as_module_a, as_scaling, module_arrays
 from icvi.art.scaling import Scaling
+from icvi.art.targets import Classes, ModuleB, Targets
 from icvi.saving.json_values import as_json, from_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 
@@ -89,13 +87,13 @@ def _pack(part: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
             labels = [as_json(label) for label in part.labels.known()]
             return {"module_a": labels}, {**module_arrays(part.module), "seen": part.seen}
         case ModuleB():
-            facts = {"flat": part._flat, "scaling": part.scaling.name}
+            facts = {"flat": part.flat, "scaling": part.scaling.name}
             return {"module_b": facts}, {
                 **module_arrays(part.module),
                 "bounds": part.scaling.bounds,
             }
         case Classes():
-            return {"classes": {"closed": part._closed, **_labels(part._joined)}}, {}
+            return {"classes": {"closed": part.closed, **_labels(part.answers)}}, {}
         case np.ndarray() if part.dtype == np.int64:
             return {"array": None}, {"values": part}
     return {"names": [as_json(name) for name in part]}, {}
@@ -149,18 +147,18 @@ def _as_hierarchy(part: Part, learnt: Part, d: int) -> dict[str, Any]:
     return {"_clusters": clusters, "_prototypes": prototypes, "_seen": seen.copy()}
 
 
-def _as_targets(part: Part, learnt: Part) -> Classes | ModuleB:
+def _as_targets(part: Part, learnt: Part) -> Targets:
     kind, piece = _piece(part, learnt, "_targets", "classes", "module_b")
     facts = Part(piece.fact(kind), piece.arrays, part.file, f"_targets.{kind}.")
     if kind == "classes":
         classes = Classes()
-        classes._closed = facts.flag("closed")
-        classes._number(_as_labels(facts))
+        classes.closed = facts.flag("closed")
+        classes.number(_as_labels(facts))
         return classes
-    b = ModuleB.__new__(ModuleB)  # it would learn its bounds from samples
-    b.scaling = as_scaling(facts, facts.choice("scaling", _BOUNDS))
-    b._flat, b.module = facts.flag("flat"), as_module(facts, b.scaling.d)
-    facts.require(not b._flat or b.scaling.d == 1, "bounds", "those of numbers")
+    scaling = as_scaling(facts, facts.choice("scaling", _BOUNDS))
+    b = ModuleB(scaling, flat=facts.flag("flat"))
+    b.module = as_module(facts, scaling.d)
+    facts.require(not b.flat or scaling.d == 1, "bounds", "those of numbers")
     return b
 
 

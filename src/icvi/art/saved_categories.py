@@ -1,4 +1,4 @@
-"""The categories of ART modules, and what scales samples for them, as parts of a file."""
+"""What is saved of ART modules and of the scaling of samples, and how they are made again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module import Module
-from icvi.art.module_a import ModuleA
+from icvi.art.categories import Module, ModuleA
 from icvi.art.scaling import Scaling
 from icvi.inputs import LARGEST
 from icvi.kernels.art.resonance import CATEGORIES, COUNTERS, EXTRA_ROWS, NORM, OWNER

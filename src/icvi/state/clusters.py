@@ -352,7 +352,7 @@ class Clusters(Arenas):
         self.meta[L.LOGGED] = 0
         return (
             *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
-            *(self._noise, len(labels.columns), labels._next),
+            *(self._noise, len(labels.columns), labels.next_serial),
         )
 
     def unmark(self) -> None:
@@ -366,7 +366,7 @@ class Clusters(Arenas):
     def restore(self, saved: Mark | Snapshot) -> None:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
         if saved[0] is None:
-            *arrays, self._noise, known, self._labels._next = saved
+            *arrays, self._noise, known, self._labels.next_serial = saved
             self._labels.forget_after(known)
         else:
             *arrays, self._noise, labels = saved

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module_a import ModuleA
-from icvi.art.options import check_choice, check_learning, check_vigilance
+from icvi.art.categories import ModuleA
+from icvi.art.parameters import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
 from icvi.connectivity.connectivity import Connectivity
 from icvi.connectivity.conventions import Border, Convention

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module_a import ModuleA
+from icvi.art.categories import ModuleA
 from icvi.art.saved_categories import as_module_a, as_scaling, module_arrays
 from icvi.connectivity import saved_connectivity
 from icvi.connectivity.connectivity import Connectivity

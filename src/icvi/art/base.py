@@ -1,4 +1,4 @@
-"""What the ART estimators share: checked samples, scaling, and calls that do all or nothing."""
+"""What the ART estimators share: checked samples, scaling, and calls that change all or nothing."""
 
 from __future__ import annotations
 
@@ -11,18 +11,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.checking import checked
-from icvi.art.options import check_choice, check_learning
+from icvi.art.parameters import check_choice, check_learning
 from icvi.art.scaling import Scaling, check_first, check_out_of_bounds
-from icvi.art.scikit import BaseEstimator, check_is_fitted, validate_data
-from icvi.art.scikit import ClusterMixin as ClusterMixin
+from icvi.art.scikit import BaseEstimator, check_is_fitted, checked, validate_data
 from icvi.inputs import as_sample
 from icvi.saving.kinds import save
 from icvi.transactions import Shareable, exclusive, shares
 
 _FLOAT = np.dtype(np.float64)
 
-#: What a fit adds to an estimator, or takes from it. The scaling comes before what refers to it.
+#: What a fit adds to an estimator, or removes from it. The scaling comes before what refers to it.
 LEARNT = (
     *("n_features_in_", "feature_names_in_", "n_iter_", "labels_", "winners_"),
     *("_scaling", "_module", "_prototypes", "_clusters", "_seen", "_targets"),
@@ -32,11 +30,11 @@ LEARNT = (
 class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     """Base of estimators whose samples are scaled to [0, 1] and learnt one after the other.
 
-    A call that is refused or interrupted leaves an estimator as it was. Calls that learn have it
-    for themselves; those that only look may be many at the same time.
+    A call that is refused or interrupted leaves an estimator as it was. A call that learns must be
+    the only one; calls that only read may run at the same time.
     """
 
-    # Parameters that were found fine are no part of the state either.
+    # The parameters that were checked last are no part of the state.
     __slots__ = ("_accepted",)
 
     _accepted: Any
@@ -52,24 +50,24 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         self._accepted = None
         return self
 
-    # -- what a kind of ART adds -----------------------------------------------------------
+    # -- what each estimator adds ----------------------------------------------------------
 
     def _check_vigilance(self) -> None:
         raise NotImplementedError
 
-    def _forget(self, scaling: Scaling) -> None:
-        """Start with no categories at all."""
+    def _reset(self, scaling: Scaling) -> None:
+        """Start without categories."""
         raise NotImplementedError
 
     def _snapshot(self, n: int) -> Any:
-        """What `_rewind` needs to undo learning up to n samples."""
+        """What `_undo_learning` needs to undo learning up to n samples."""
         raise NotImplementedError
 
-    def _rewind(self, saved: Any) -> None:
+    def _undo_learning(self, saved: Any) -> None:
         """Undo learning since `_snapshot`; twice is the same as once."""
         raise NotImplementedError
 
-    # -- keeping it ------------------------------------------------------------------------
+    # -- saving ----------------------------------------------------------------------------
 
     @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -88,12 +86,12 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
 
     @shares
     def __getstate__(self) -> dict[str, Any]:
-        # A copy, because who asks for it reads it later, when it may have changed.
+        # A copy, because the caller reads it later, when the estimator may have changed.
         return deepcopy(self.__dict__)
 
     # -- samples ---------------------------------------------------------------------------
 
-    def _begin(self, X: Any) -> NDArray[np.float64]:
+    def _first_samples(self, X: Any) -> NDArray[np.float64]:
         """All samples of a fit, checked; what was learnt before is forgotten."""
         self._note((self.__dict__.copy(), None))
         self._check_parameters()
@@ -101,10 +99,10 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         self._start(samples)
         return samples
 
-    def _go_on(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
+    def _more_samples(self, X: Any, *, named: bool = True) -> NDArray[np.float64]:
         """A chunk of a partial fit, checked; the first one starts with nothing learnt.
 
-        One sample, unlike a chunk, is not expected to name its features.
+        One sample, unlike a chunk, need not name its features.
         """
         self._check_parameters()
         if "_scaling" not in self.__dict__:
@@ -119,23 +117,23 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
             self._note((self.__dict__.copy(), self._snapshot(len(X))))
         return X  # type: ignore[no-any-return]
 
-    def _go_on_with_one(self, x: Any) -> NDArray[np.float64]:
+    def _one_sample(self, x: Any) -> NDArray[np.float64]:
         """One sample as the only row of a chunk, checked."""
         scaling = self.__dict__.get("_scaling")
         if scaling is None or x.__class__ is not np.ndarray or x.shape != scaling.shape:
             row = as_sample(x, None if scaling is None else scaling.d).reshape(1, -1)
-            return self._go_on(row, named=False)
+            return self._more_samples(row, named=False)
         X = x[None]
         if x.dtype is not _FLOAT or not x.flags.c_contiguous:
-            return self._go_on(X, named=False)
+            return self._more_samples(X, named=False)
         self._check_parameters()
         scaling.check(X, self.out_of_bounds)
-        # Nothing is replaced by learning one sample but what the snapshot knows of.
+        # Learning one sample replaces only what the snapshot covers.
         self._note((None, self._snapshot(1)))
         return X
 
-    def _look(self, X: Any) -> NDArray[np.float64]:
-        """Samples to evaluate, checked."""
+    def _samples_to_predict(self, X: Any) -> NDArray[np.float64]:
+        """Samples that are not learnt, checked."""
         check_is_fitted(self)
         self._check_parameters()
         if not self._is_plain(X):
@@ -146,7 +144,7 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
     def _start(self, X: NDArray[np.float64]) -> None:
         scaling = Scaling.of(X, self.bounds, self.out_of_bounds)
         self._scaling = scaling  # type: ignore[misc]  # there is a __dict__ as well
-        self._forget(scaling)
+        self._reset(scaling)
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[np.float64]:
         check = partial(validate_data, self, reset=reset, dtype=_FLOAT, order="C")
@@ -175,18 +173,18 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
             check_out_of_bounds(self.out_of_bounds)
             self._accepted = parameters
 
-    #: Those that are checked again when one has changed.
+    #: Parameters that are checked again when one of them has changed.
     _parameters: ClassVar[attrgetter[Any]]
 
-    # -- the way back ----------------------------------------------------------------------
+    # -- undoing ---------------------------------------------------------------------------
 
     def _restore(self, saved: Any) -> None:
         before, learnt = saved
-        # Parameters, and what callers have added, may have changed since.
+        # Only what a fit adds: parameters, and attributes that callers have set, stay.
         for name in () if before is None else LEARNT:
             if name in before:
                 self.__dict__[name] = before[name]
             else:
                 self.__dict__.pop(name, None)
         if learnt is not None:
-            self._rewind(learnt)
+            self._undo_learning(learnt)
