@@ -251,7 +251,8 @@ def _check_length(y: NDArray[Any], n: int) -> None:
 
 def _distinct(classes: Any) -> NDArray[Any]:
     labels = column_or_1d(classes)
-    unique_labels(_as_doubles(labels))  # refuses what cannot be classes
+    with np.errstate(all="ignore"):  # as in `_as_labels`
+        unique_labels(_as_doubles(labels))  # refuses what cannot be classes
     distinct: NDArray[Any] = unique_labels(labels)
     return distinct
 
