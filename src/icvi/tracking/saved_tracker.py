@@ -19,7 +19,7 @@ from icvi.saving.json_values import as_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 from icvi.state.saved_partition import pack_clusters, unpack_clusters
 from icvi.tracking.clock import Clock
-from icvi.tracking.half_life import Fading
+from icvi.tracking.half_life import HalfLife
 from icvi.tracking.saved_prototypes import pack_prototypes, unpack_prototypes
 from icvi.tracking.saved_window import fill_window
 from icvi.tracking.tracker import Tracker
@@ -32,7 +32,7 @@ _LONGEST = 61.0
 def pack(t: Tracker) -> Packed:
     """Facts and arrays of a tracker that no other caller uses meanwhile."""
     values = t._read()
-    partition, arrays = pack_clusters(t._partition)
+    partition, arrays = pack_clusters(t._clusters)
     packed = nested("partition", arrays)
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
@@ -44,19 +44,20 @@ def pack(t: Tracker) -> Packed:
         "seen": t._seen,
         "partition": partition,
     }
-    if t._flow is not None:
-        facts["clock"] = [t._flow.clock.now, t._flow.clock.started]
-    if t._window is not None:
-        X, weights, serials, ticks = t._window.held(0, len(t._window))
+    forgetting = t._forgetting
+    if isinstance(forgetting, (Window, HalfLife)):
+        facts["clock"] = [forgetting.clock.now, forgetting.clock.started]
+    if isinstance(forgetting, Window):
+        X, weights, serials, ticks = forgetting.samples(0, len(forgetting))
         packed |= {"window.X": X, "window.weights": weights}
         packed |= {"window.serials": serials, "window.ticks": ticks}
-        if t._window.events:
-            packed["window.winners"] = t._window.winners(0, len(t._window))
+        if forgetting.events:
+            packed["window.winners"] = forgetting.winners(0, len(forgetting))
     if t._prototypes is not None:
         facts["prototypes"], arrays = pack_prototypes(t._prototypes)
         packed |= nested("prototypes", arrays)
-    if t._fading is not None:
-        facts["origin"] = t._fading.origin
+    if isinstance(forgetting, HalfLife):
+        facts["origin"] = forgetting.origin
     return facts, packed
 
 
@@ -80,23 +81,24 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     _put_partition(part, t)
     t._seen, t._stale = part.whole("seen"), False
     t._values = part.floats("values", (len(t.indices),), finite=False).tolist()
-    if t._flow is not None:
-        _set_clock(part, t._flow.clock)
+    forgetting = t._forgetting
+    if isinstance(forgetting, (Window, HalfLife)):
+        _set_clock(part, forgetting.clock)
     if t._prototypes is not None:
-        unpack_prototypes(t._prototypes, part.part("prototypes"), t._partition)
-    if isinstance(t._flow, Window):
-        fill_window(part.part("window", {}), t._flow, t._partition, t._prototypes)
-    elif isinstance(t._flow, Fading):
-        _set_origin(part, t._flow)
-        t._flow.measure(t._partition)
+        unpack_prototypes(t._prototypes, part.part("prototypes"), t._clusters)
+    if isinstance(forgetting, Window):
+        fill_window(part.part("window", {}), forgetting, t._clusters, t._prototypes)
+    elif isinstance(forgetting, HalfLife):
+        _set_origin(part, forgetting)
+        forgetting.update_threshold(t._clusters)
     return t
 
 
 def _put_partition(part: Part, t: Tracker) -> None:
-    fresh, written = t._partition, part.part("partition")
+    fresh, written = t._clusters, part.part("partition")
     p = unpack_clusters(written, int(fresh.meta[L.WANT]))
     written.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
-    fades = t._fading is not None
+    fades = t._forgetting.fades
     written.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)
     t._adopt(p)
 
@@ -110,7 +112,7 @@ def _set_clock(part: Part, clock: Clock) -> None:
             raise part.damage("clock", "expected a moment, and whether it has come")
 
 
-def _set_origin(part: Part, fading: Fading) -> None:
+def _set_origin(part: Part, fading: HalfLife) -> None:
     """The moment that weights are kept as of."""
     now, span = fading.clock.now, fading.clock.span
     origin = part.fact("origin")

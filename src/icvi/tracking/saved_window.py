@@ -13,7 +13,7 @@ from icvi.connectivity.connectivity import Connectivity
 from icvi.connectivity.events import LARGEST_NUMBER
 from icvi.inputs import LARGEST
 from icvi.saving.parts import Part
-from icvi.state.changes import Integers
+from icvi.state.arrays import Integers
 from icvi.state.clusters import Clusters
 from icvi.tracking.prototypes import Prototypes
 from icvi.tracking.window import Window
