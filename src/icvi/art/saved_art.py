@@ -1,7 +1,7 @@
-"""What of an ART estimator is written down, and how it is made again.
+"""What is saved of an ART estimator, and how it is made again.
 
 Facts are ``parameters``, those of the constructor, and ``learnt``, what a fit has added: whole
-numbers, names, and for each part, such as a module, its kind and what of it is no array. Arrays of
+numbers, names, and for each part, such as a module, its kind and what is not an array. Arrays of
 a part have its name in front: ``_module.weights``, ``_scaling.bounds``.
 """
 
@@ -59,12 +59,13 @@ def unpack(part: Part, _: Iterable[Any] = ()) -> ArtEstimator:
     """The estimator that was packed; the facts have its kind."""
     kind = ESTIMATORS[part.choice("kind", list(ESTIMATORS))]
     parameters = part.part("parameters")
+    known = kind().get_params(deep=False)
     for name in parameters.facts:
-        parameters.require(name in kind._get_param_names(), name, f"a parameter of {kind.__name__}")
+        parameters.require(name in known, name, f"a parameter of {kind.__name__}")
     made = {}
-    for name, written in parameters.facts.items():
+    for name, encoded in parameters.facts.items():
         with parameters.making(name):
-            made[name] = _as_parameter(written)
+            made[name] = _as_parameter(encoded)
     estimator = kind(**made)
     learnt = part.part("learnt")
     if learnt.facts:
@@ -100,7 +101,7 @@ def _pack(part: Any) -> tuple[Any, dict[str, NDArray[Any]]]:
 
 
 def _as_learnt(estimator: ArtEstimator, part: Part, learnt: Part) -> dict[str, Any]:
-    """What a fit has added; nothing else can come from a file."""
+    """The attributes that a fit adds; a file can set no others."""
     _, scaling = _piece(part, learnt, "_scaling", "scaling")
     made: dict[str, Any] = {"_scaling": as_scaling(scaling, scaling.choice("scaling", _BOUNDS))}
     d = made["_scaling"].d
@@ -129,7 +130,7 @@ def _as_learnt(estimator: ArtEstimator, part: Part, learnt: Part) -> dict[str, A
 
 
 def _piece(part: Part, learnt: Part, name: str, *kinds: str) -> tuple[str, Part]:
-    """The kind of something that was learnt, and its facts and arrays."""
+    """The kind of a learnt attribute, and its facts and arrays."""
     piece = part.part(name, learnt.fact(name))
     kind = next(iter(piece.facts), "")
     piece.require(len(piece.facts) == 1 and kind in kinds, "", f"one of {', '.join(kinds)}", kind)
@@ -163,7 +164,7 @@ def _as_targets(part: Part, learnt: Part) -> Targets:
 
 
 def _as_extra(part: Part, learnt: Part, name: str, d: int) -> Any:
-    """What is there for the user to look at."""
+    """Attributes that are only there for the user."""
     if name == "n_iter_":
         return learnt.whole(name, 1)
     if name == "feature_names_in_":
@@ -178,21 +179,21 @@ def _as_extra(part: Part, learnt: Part, name: str, d: int) -> Any:
 
 
 def _labels(labels: NDArray[Any]) -> dict[str, Any]:
-    """Labels of classes; their dtype decides on what those that join become."""
+    """Labels of classes, and their dtype, which new labels are converted to."""
     return {"dtype": labels.dtype.str, "labels": [as_json(label) for label in labels.tolist()]}
 
 
 def _as_labels(facts: Part) -> NDArray[Any]:
-    labels, written = facts.labels(), facts.text("dtype")
+    labels, name = facts.labels(), facts.text("dtype")
     with facts.making("labels"):
-        dtype = _as_dtype(written, "biufUSOMm")
-        # Texts are as wide as the widest was that ever came, but not as wide as a file likes.
+        dtype = _as_dtype(name, "biufUSOMm")
+        # Strings are as wide as the widest label so far; a file must not ask for much more.
         widest = max((len(label) for label in labels if isinstance(label, (str, bytes))), default=0)
         if dtype.itemsize * len(labels) > max(_WIDEST, 4 * widest * len(labels)):
-            raise ValueError(f"expected a dtype for labels of length {widest}, got {written}")
+            raise ValueError(f"expected a dtype for labels of length {widest}, got {name}")
         made = np.array(labels, dtype=dtype)
         if made.ndim != 1 or len(np.unique(made)) != len(labels):
-            raise ValueError(f"expected different labels of dtype {written}")
+            raise ValueError(f"expected different labels of dtype {name}")
     return made
 
 
@@ -200,7 +201,7 @@ def _as_labels(facts: Part) -> NDArray[Any]:
 
 
 def _parameter(value: Any) -> Any:
-    """A parameter in terms of JSON: numbers of numpy, lists and arrays are such again later."""
+    """A parameter as JSON, from which numpy's numbers, lists and arrays can be made again."""
     if isinstance(value, (list, tuple)):
         return {type(value).__name__: [_parameter(item) for item in value]}
     if not hasattr(value, "__array__"):
@@ -213,33 +214,33 @@ def _parameter(value: Any) -> Any:
     return {kind: {"dtype": array.dtype.str, "shape": array.shape, "numbers": numbers}}
 
 
-def _as_parameter(written: Any) -> Any:
-    match written:
+def _as_parameter(encoded: Any) -> Any:
+    match encoded:
         case {"list": list(items)}:
             return [_as_parameter(item) for item in items]
         case {"tuple": list(items)}:
             return tuple(_as_parameter(item) for item in items)
         case {"number": facts} | {"array": facts}:
             array = _as_numbers(facts)
-            return array[()] if "number" in written else array
-    return from_json(written)
+            return array[()] if "number" in encoded else array
+    return from_json(encoded)
 
 
 def _as_numbers(facts: Any) -> NDArray[Any]:
     match facts:
-        case {"dtype": str(dtype), "shape": list(shape), "numbers": list(written)}:
-            numbers = [from_json(number) for number in written]
+        case {"dtype": str(dtype), "shape": list(shape), "numbers": list(encoded)}:
+            numbers = [from_json(number) for number in encoded]
             whole = all(type(n) is int and n >= 0 for n in shape)
             if whole and math.prod(shape) == len(numbers) and len(shape) <= _DIMENSIONS:
                 return np.array(numbers, dtype=_as_dtype(dtype, _NUMBERS)).reshape(shape)
     raise ValueError("expected numbers with a dtype and a shape that fits")
 
 
-def _as_dtype(written: str, kinds: str) -> np.dtype[Any]:
-    """A plain dtype of one of these kinds, with a name as numpy gives it."""
-    if not _DTYPE.fullmatch(written):
-        raise ValueError(f"expected the name of a dtype, got {written!r:.40}")
-    dtype = np.dtype(written)
+def _as_dtype(name: str, kinds: str) -> np.dtype[Any]:
+    """A plain dtype of one of these kinds, by the name that numpy gives it."""
+    if not _DTYPE.fullmatch(name):
+        raise ValueError(f"expected the name of a dtype, got {name!r:.40}")
+    dtype = np.dtype(name)
     if dtype.kind not in kinds:
-        raise ValueError(f"expected a dtype of kind {', '.join(kinds)}, got {written}")
+        raise ValueError(f"expected a dtype of kind {', '.join(kinds)}, got {name}")
     return dtype

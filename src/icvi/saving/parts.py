@@ -1,8 +1,8 @@
-"""What a file holds, taken out piece by piece, each piece checked before it is used.
+"""Reading the content of a file piece by piece; each piece is checked before it is used.
 
-Checksums tell that a file is what was written, not that icvi has written it. Compiled code trusts
-counters, indices and lengths, so nothing from a file reaches it unchecked. What is wrong gives a
-`ValueError` that names the file and the part.
+Checksums prove that a file was not damaged, not that icvi has written it. Compiled code trusts
+counters, indices and lengths, so nothing from a file reaches it unchecked. A wrong piece raises a
+`ValueError` that names the file and the piece.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 #: Lengths of an array; None for one that may be anything.
 Shape = tuple[int | None, ...]
 
-#: Counters and serials are below this, so that kernels can count on.
+#: Counters and serials are below this, so that kernels can add to them.
 MOST = 2**62
 #: Sums of weights are below this: no weight is above 1e140, and fading raises it by 1e18.
 HEAVIEST = 1e200
@@ -48,7 +48,7 @@ def arrays_of(name: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
 
 
 def read(path: str | os.PathLike[str]) -> Part:
-    """All that a file holds."""
+    """The whole content of a file."""
     facts, arrays = container.read(path)
     return Part(facts, arrays, os.fspath(path))
 
@@ -59,7 +59,7 @@ class Part:
     Parameters
     ----------
     facts : object
-        What JSON says about the part; anything but an object is refused.
+        The JSON of the part; anything but an object is refused.
     arrays : mapping of str to ndarray
         The arrays of the part, without its name.
     file : str
@@ -82,13 +82,13 @@ class Part:
             raise self.damage(name, f"expected {expected}{shown}")
 
     def damage(self, name: str, what: str) -> ValueError:
-        """The error for a piece with which something is wrong."""
+        """The error for a wrong piece."""
         where = f"{self._name}{name}".rstrip(".")
         return ValueError(f"{self.file} is damaged: {where + ': ' if where else ''}{what}")
 
     @contextmanager
     def making(self, name: str) -> Iterator[None]:
-        """Have what is refused while something is made from a piece name the file and it."""
+        """Errors while something is made from a piece become errors that name file and piece."""
         try:
             yield
         except (TypeError, ValueError, OverflowError) as error:
@@ -135,10 +135,10 @@ class Part:
         return int(value)
 
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
-        """A finite number, written in hexadecimal so that no bit is lost."""
-        written = self.fact(name)
+        """A finite number, stored in hexadecimal so that no bit is lost."""
+        digits = self.fact(name)
         with self.making(name):
-            value = float.fromhex(written)
+            value = float.fromhex(digits)
         fine = math.isfinite(value) and least <= value <= most
         self.require(fine, name, f"a number from {least:g} to {most:g}", value)
         return value
@@ -169,15 +169,15 @@ class Part:
 
     def value(self, name: str) -> Any:
         """A label or a time span."""
-        written = self.fact(name)
+        encoded = self.fact(name)
         with self.making(name):
-            return from_json(written)
+            return from_json(encoded)
 
     def labels(self, name: str = "labels") -> list[Hashable]:
         """Different labels."""
-        written = self.many(name)
+        encoded = self.many(name)
         with self.making(name):
-            labels = [from_json(label) for label in written]
+            labels = [from_json(label) for label in encoded]
         for label in labels:
             self.require(label == label, name, "labels that equal themselves", label)
         self.require(len(set(labels)) == len(labels), name, "every label once", labels)

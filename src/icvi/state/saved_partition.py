@@ -1,4 +1,4 @@
-"""What of a partition is written down, and how it is made again."""
+"""What is saved of a partition, and how it is made again."""
 
 from __future__ import annotations
 
@@ -70,9 +70,11 @@ def pack_clusters(p: Clusters) -> Packed:
     return facts, arrays
 
 
-def unpack_clusters(part: Part, want: int = 0) -> Clusters:
-    """The clusters that were packed; their readings will want these caches."""
+def unpack_clusters(part: Part, like: Clusters | None = None) -> Clusters:
+    """The clusters that were packed, to take the place of ``like``, which are empty."""
     scatter, noise_label = part.flag("scatter"), part.value("noise_label")
+    if like is not None:
+        part.require(scatter == like._scatter, "scatter", str(like._scatter).lower())
     with part.making("noise_label"):
         p = Clusters(scatter=scatter, noise_label=noise_label)
     p._noise, d = part.number("noise", 0.0, HEAVIEST), part.whole("features")
@@ -87,7 +89,7 @@ def unpack_clusters(part: Part, want: int = 0) -> Clusters:
     p.factor = part.number("factor", math.ulp(0.0), 1.0)
     p._shown = p.factor == 1.0
     if d:
-        _put_columns(part, p, k, d, want)
+        _put_columns(part, p, k, d, 0 if like is None else int(like.meta[L.WANT]))
         p.meta[L.K], p.meta[L.LAST] = k, part.whole("last", 0, k)
         p.touch_all()
     else:
@@ -98,8 +100,8 @@ def unpack_clusters(part: Part, want: int = 0) -> Clusters:
 def _room(part: Part, k: int, d: int, want: int) -> int:
     """Columns to make: as many as there were, because sums over pairs depend on it.
 
-    A state that once had very many more clusters than it has now would take far more memory than
-    its file: it gets room for those that are there.
+    ``want`` tells which caches will be needed. A state that once had many more clusters than it
+    has now would take far more memory than its file: it gets room for those that are there.
     """
     least, columns, scatter = L.columns_for(k), part.whole("columns"), part.flag("scatter")
     size = least
@@ -108,8 +110,8 @@ def _room(part: Part, k: int, d: int, want: int) -> int:
     part.require(size == columns, "columns", f"room for {k} clusters", columns)
     rows = L.state_rows(d, scatter) + L.CACHE_ROWS + L.sum_rows(d, scatter) * L.width_for(d)
     rows += L.gaussian_rows(d, columns, want)
-    held = sum(array.nbytes for array in part.arrays.values())
-    return columns if 8 * columns * rows <= max(_LARGE, 16 * held) else least
+    size = sum(array.nbytes for array in part.arrays.values())
+    return columns if 8 * columns * rows <= max(_LARGE, 16 * size) else least
 
 
 def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
@@ -130,7 +132,7 @@ def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
     _check_scatter(part, scatter, columns, diagonal(d) if p._scatter else np.arange(d))
     part.require((owners == np.floor(owners)).all(), "owners", "whole numbers")
 
-    # Not before: what is said about sizes is true of the bytes that are there.
+    # Not before: now the sizes are known to be those of the bytes in the file.
     p.reserve(_room(part, k, d, want) - 1, d)
     p.A[: L.V, used] = columns
     p.Q[used, : L.Q_COUNTED, :d] = sums
@@ -148,18 +150,18 @@ def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
 
 def _check_columns(part: Part, columns: NDArray[np.float64], factor: float) -> None:
     """Weights are above 0: those of clusters, and that of everything unless there are none."""
-    n, held, rest, count = columns[[L.N, L.HELD, L.HELD + 1, L.COUNT]]
+    n, kept, rest, count = columns[[L.N, L.HELD, L.HELD + 1, L.COUNT]]
     finite = np.isfinite(n).all() and np.isfinite(count).all()
     part.require(finite, "columns", "finite weights and numbers of samples")
-    if held.size == 1:
-        part.require(held[0] == 0.0 and n[0] == 0.0, "columns", "no weight without clusters")
+    if kept.size == 1:
+        part.require(kept[0] == 0.0 and n[0] == 0.0, "columns", "no weight without clusters")
     else:
-        fine = (held > 0.0) & (n > 0.0) & (held <= HEAVIEST) & (n <= HEAVIEST)
+        fine = (kept > 0.0) & (n > 0.0) & (kept <= HEAVIEST) & (n <= HEAVIEST)
         part.require(fine.all(), "columns", "weights above 0")
     if factor == 1.0:
-        kept = np.isclose(n, held, _SAME, 0.0).all()
-        part.require(kept, "columns", "weights as they are kept")
-    _check_rests(part, "columns", held, rest)
+        same = np.isclose(n, kept, _SAME, 0.0).all()
+        part.require(same, "columns", "weights as they are kept")
+    _check_rests(part, "columns", kept, rest)
 
 
 def _check_scatter(
@@ -184,7 +186,7 @@ def _check_rests(part: Part, name: str, high: NDArray[Any], low: NDArray[Any]) -
 
 
 def diagonal(d: int) -> NDArray[np.int64]:
-    """Where the diagonal is in a lower triangle that is written row by row."""
+    """Where the diagonal is in a lower triangle that is stored row by row."""
     rows = np.arange(1, d + 1)
     return rows * (rows + 1) // 2 - 1
 

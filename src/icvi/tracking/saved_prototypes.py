@@ -1,4 +1,4 @@
-"""What of prototypes is written down, and how they are made again.
+"""What is saved of a tracker's prototypes, and how they are made again.
 
 Facts of a tracker's prototypes are ``quantization``, its parameters; ``graphs``, one per form of
 Conn, with its labels; ``module``, the labels that module A knows, or null when winners are given;
@@ -69,8 +69,8 @@ def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) ->
     if prototypes.mixtures is not None:
         mixtures = part.part("mixtures")
         own = prototypes.mixtures
-        p = unpack_clusters(mixtures, int(own.partition.meta[L.WANT]))
-        _check_mixtures(mixtures, p, own.partition, prototypes.owners)
+        p = unpack_clusters(mixtures, own.partition)
+        _check_mixtures(mixtures, p, prototypes.owners)
         own.hold(p)
 
 
@@ -106,10 +106,9 @@ def _check_owners(part: Part, a: ModuleA, c: Connectivity) -> None:
         part.require(owner == 0 or known[owner] == mine[p], "weights", "owners as in the graphs")
 
 
-def _check_mixtures(part: Part, p: Clusters, fresh: Clusters, owners: NDArray[Any]) -> None:
-    """Columns are prototypes that have won, each owned by the cluster that the graphs say."""
-    part.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
-    part.require(p._labels.noise_label is None, "noise_label", "none")
+def _check_mixtures(part: Part, p: Clusters, owners: NDArray[Any]) -> None:
+    """Columns are prototypes that have won, each of the cluster that it has in the graphs."""
+    part.require(part.value("noise_label") is None, "noise_label", "none")
     part.require(p.factor == 1.0, "factor", "1")
     labels = p.labels
     known = all(type(n) is int and 0 <= n < len(owners) and owners[n] > 0 for n in labels)

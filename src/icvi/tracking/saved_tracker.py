@@ -14,7 +14,6 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.indices.recipes import from_recipe, recipe_of
-from icvi.kernels import layout as L
 from icvi.saving.json_values import as_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 from icvi.state.saved_partition import pack_clusters, unpack_clusters
@@ -25,7 +24,7 @@ from icvi.tracking.saved_window import fill_window
 from icvi.tracking.tracker import Tracker
 from icvi.tracking.window import Window
 
-#: Half-lives that weights are kept as of one moment, and a few more.
+#: Half-lives for which weights may refer to one time, and a few more.
 _LONGEST = 61.0
 
 
@@ -87,7 +86,9 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     if t._prototypes is not None:
         unpack_prototypes(t._prototypes, part.part("prototypes"), t._clusters)
     if isinstance(forgetting, Window):
-        fill_window(part.part("window", {}), forgetting, t._clusters, t._prototypes)
+        following = part.part("partition").whole("next_serial")
+        window = part.part("window", {})
+        fill_window(window, forgetting, t._clusters, following, t._prototypes)
     elif isinstance(forgetting, HalfLife):
         _set_origin(part, forgetting)
         forgetting.update_threshold(t._clusters)
@@ -95,44 +96,42 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
 
 
 def _put_partition(part: Part, t: Tracker) -> None:
-    fresh, written = t._clusters, part.part("partition")
-    p = unpack_clusters(written, int(fresh.meta[L.WANT]))
-    written.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
+    saved = part.part("partition")
+    p = unpack_clusters(saved, t._clusters)
     fades = t._forgetting.fades
-    written.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)
+    saved.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)
     t._adopt(p)
 
 
 def _set_clock(part: Part, clock: Clock) -> None:
-    written = part.many("clock")
-    match written:
+    match part.many("clock"):
         case [int(now), bool(started)] if type(now) is int and -MOST * 2 < now < MOST * 2:
             clock.now, clock.started = now, started
         case _:
-            raise part.damage("clock", "expected a moment, and whether it has come")
+            raise part.damage("clock", "expected a time, and whether a sample has come")
 
 
 def _set_origin(part: Part, fading: HalfLife) -> None:
-    """The moment that weights are kept as of."""
+    """The time at which weights count in full."""
     now, span = fading.clock.now, fading.clock.span
     origin = part.fact("origin")
     fine = origin is None or (type(origin) is int and 0 <= now - origin <= _LONGEST * span)
-    part.require(fine, "origin", f"a moment shortly before {now}", origin)
-    part.require(origin is not None or not fading.clock.started, "origin", "a moment")
+    part.require(fine, "origin", f"a time shortly before {now}", origin)
+    part.require(origin is not None or not fading.clock.started, "origin", "a time")
     fading.origin = origin
 
 
 def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
-    written = part.many("indices")
-    for entry in written:
+    entries = part.many("indices")
+    for entry in entries:
         part.require(isinstance(entry, dict), "indices", "recipes", entry)
-    names = [entry["own"] for entry in written if "own" in entry]
+    names = [entry["own"] for entry in entries if "own" in entry]
     part.require(all(isinstance(name, str) for name in names), "indices", "names", names)
     missing = [name for name in names if name not in own]
     if missing:
         raise ValueError(
-            f"{part.file} tracks {', '.join(missing)}, which icvi does not have; give "
+            f"{part.file} tracks {', '.join(missing)}, which icvi does not have; pass "
             f"your own indices: icvi.load(path, indices=[{', '.join(missing)}])"
         )
     with part.making("indices"):
-        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in written]
+        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in entries]

@@ -1,8 +1,8 @@
-"""The samples of a window, made again from a file.
+"""How the samples of a window are made again from a file.
 
-A sample leaves the state when it leaves the window, and nothing asks then whether it was there. So
-it must be one that can have been: of a cluster that there is, or was, with a prototype of this.
-How much it weighs there is not compared: decay rounds the window and the state apart.
+A sample leaves the state when it leaves the window, and no check is made then whether it was there.
+So a sample of a file must be plausible: of a cluster that is, or was, there, with a prototype of
+that cluster. Weights are not compared with the state's: decay rounds the two differently.
 """
 
 from __future__ import annotations
@@ -19,14 +19,19 @@ from icvi.tracking.prototypes import Prototypes
 from icvi.tracking.window import Window
 
 
-def fill_window(part: Part, window: Window, p: Clusters, prototypes: Prototypes | None) -> None:
-    """Put the samples of a file into an empty window of a state that was loaded."""
+def fill_window(
+    part: Part, window: Window, p: Clusters, following: int, prototypes: Prototypes | None
+) -> None:
+    """Put the samples of a file into an empty window.
+
+    The clusters were loaded before; ``following`` is the serial number of the next new one.
+    """
     ticks = _checked_ticks(part, window)
     n, d = len(ticks), p.n_features
     part.require(n == 0 or d is not None, "X", "no samples where there are no features", n)
     X = part.floats("X", (n, d), -LARGEST, LARGEST)
     weights = part.floats("weights", (n,), 0.0, LARGEST)
-    serials = part.integers("serials", (n,), -1, p._labels.next_serial - 1)
+    serials = part.integers("serials", (n,), -1, following - 1)
     part.require((weights[serials > 0] > 0.0).all(), "weights", "weights above 0 in clusters")
     winners = None
     if window.events and prototypes is not None:
@@ -52,7 +57,7 @@ def _check_owners(
     part: Part, c: Connectivity, p: Clusters, winners: Integers, serials: Integers
 ) -> None:
     """The winner of a sample belongs to the sample's cluster."""
-    labels, declared = dict(zip(p._labels.serials, p.labels, strict=True)), c.declared
+    labels, declared = dict(zip(p.serials, p.labels, strict=True)), c.declared
     for winner, serial in {*zip(winners.tolist(), serials.tolist(), strict=True)}:
         if serial in labels:
             fine = winner in declared and declared[winner] == labels[serial]
