@@ -71,7 +71,7 @@ class Part:
     def __init__(self, facts: Any, arrays: Arrays, file: str, name: str = "") -> None:
         self.file, self._name, self._arrays = file, name, arrays
         self.facts: dict[str, Any] = facts if isinstance(facts, dict) else {}
-        self.require(isinstance(facts, dict), "", "facts with names", facts)
+        self.require(isinstance(facts, dict), "", "an object", facts)
 
     # -- refusals --------------------------------------------------------------------------
 
@@ -110,28 +110,29 @@ class Part:
 
     def fact(self, name: str) -> Any:
         """A fact, unchecked."""
-        self.require(name in self.facts, name, "it to be there")
+        if name not in self.facts:
+            raise self.damage(name, "it is missing")
         return self.facts[name]
 
     def flag(self, name: str) -> bool:
-        """True or false."""
+        """A truth value."""
         value = self.fact(name)
         self.require(isinstance(value, bool), name, "true or false", value)
         return bool(value)
 
     def whole(self, name: str, least: int = 0, most: int = MOST) -> int:
-        """A whole number."""
+        """An integer."""
         return self._whole(name, self.fact(name), least, most)
 
     def wholes(self, name: str, n: int, least: int = 0, most: int = MOST) -> list[int]:
-        """As many whole numbers."""
+        """A list of n integers."""
         numbers = self.many(name)
         self.require(len(numbers) == n, name, f"{n} numbers", len(numbers))
         return [self._whole(name, number, least, most) for number in numbers]
 
     def _whole(self, name: str, value: Any, least: int, most: int) -> int:
         fine = type(value) is int and least <= value <= most
-        self.require(fine, name, f"a whole number from {least} to {most}", value)
+        self.require(fine, name, f"an integer from {least} to {most}", value)
         return int(value)
 
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
@@ -144,13 +145,13 @@ class Part:
         return value
 
     def text(self, name: str) -> str:
-        """A text."""
+        """A string."""
         value = self.fact(name)
-        self.require(isinstance(value, str), name, "a text", value)
+        self.require(isinstance(value, str), name, "a string", value)
         return str(value)
 
     def choice(self, name: str, options: Sequence[str]) -> Any:
-        """One of several texts."""
+        """One of several strings."""
         value = self.text(name)
         self.require(value in options, name, f"one of {', '.join(options)}", value)
         return value
@@ -162,9 +163,9 @@ class Part:
         return list(value)
 
     def named(self, name: str) -> dict[str, Any]:
-        """Facts with names."""
+        """An object of JSON."""
         value = self.fact(name)
-        self.require(isinstance(value, dict), name, "facts with names", value)
+        self.require(isinstance(value, dict), name, "an object", value)
         return dict(value)
 
     def value(self, name: str) -> Any:
@@ -205,14 +206,15 @@ class Part:
     def integers(
         self, name: str, shape: Shape, least: int = -(2**63), most: int = 2**63 - 1
     ) -> Integers:
-        """An array of whole numbers in a range."""
+        """An array of integers in a range."""
         array = self._array(name, np.dtype(np.int64), shape)
         fine = ((least <= array) & (array <= most)).all()
-        self.require(fine, name, f"whole numbers from {least} to {most}")
+        self.require(fine, name, f"integers from {least} to {most}")
         return array
 
     def _array(self, name: str, dtype: np.dtype[Any], shape: Shape) -> NDArray[Any]:
-        self.require(name in self._arrays, name, "it to be there")
+        if name not in self._arrays:
+            raise self.damage(name, "it is missing")
         array = self._arrays[name]
         self.require(array.dtype == dtype, name, f"an array of {dtype}", str(array.dtype))
         fits = array.ndim == len(shape) and all(
