@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import get_args
 
-from icvi.connectivity.connectivity import Connectivity
 from icvi.connectivity.conventions import Border, Convention
+from icvi.connectivity.labelled_graph import LabelledGraph
 from icvi.saving.json_values import as_json
 from icvi.saving.partition import Packed
 from icvi.saving.parts import Part
 
 
-def pack_connectivity(c: Connectivity) -> Packed:
+def pack_connectivity(c: LabelledGraph) -> Packed:
     """Facts and arrays of a connectivity."""
-    arrays = c._to_arrays()
-    labels = [as_json(label) for label in c._known_labels()]
+    arrays = c.to_arrays()
+    labels = [as_json(label) for label in c.known_labels()]
     return {"convention": c.convention, "border": c.border, "labels": labels}, arrays
 
 
-def unpack_connectivity(part: Part) -> Connectivity:
+def unpack_connectivity(part: Part) -> LabelledGraph:
     """A connectivity as it was packed."""
     convention = part.choice("convention", get_args(Convention))
     border = part.choice("border", get_args(Border))
     labels = part.labels()
     with part.making(""):  # it checks every array, and says which is wrong
-        return Connectivity.from_arrays(part.arrays, labels, convention, border)
+        return LabelledGraph.from_arrays(part.arrays, labels, convention, border)

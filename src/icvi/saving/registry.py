@@ -76,9 +76,10 @@ def load(path: Path, indices: Iterable[Index] = ()) -> Any:
         case "Partition":
             return _as_partition(part)
         case "Connectivity":
+            from icvi.connectivity.connectivity import Connectivity
             from icvi.saving.connectivity import unpack_connectivity
 
-            return unpack_connectivity(part)
+            return Connectivity.of(unpack_connectivity(part))
         case "Watch":
             raise ValueError(
                 f"{os.fspath(path)} is the checkpoint of a watch; give its folder to icvi.watch as "
