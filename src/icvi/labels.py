@@ -20,7 +20,7 @@ class Labels:
     def __init__(self, noise_label: Hashable = None) -> None:
         self.columns: dict[Hashable, int] = {}
         self.serials: list[int] = []  # per column; rising, and never used again
-        self._next = 1
+        self.next_serial = 1
         self.noise_label = noise_label
         if noise_label is not None:
             _check(noise_label)
@@ -58,8 +58,8 @@ class Labels:
         """Give new labels the next free columns."""
         for label in new:
             self.columns[label] = len(self.columns) + 1
-            self.serials.append(self._next)
-            self._next += 1
+            self.serials.append(self.next_serial)
+            self.next_serial += 1
 
     def forget_after(self, k: int) -> None:
         """Keep the first k labels only."""
@@ -69,11 +69,11 @@ class Labels:
 
     def snapshot(self) -> tuple[dict[Hashable, int], list[int], int]:
         """What `restore` needs to undo all changes from now on."""
-        return self.columns.copy(), self.serials.copy(), self._next
+        return self.columns.copy(), self.serials.copy(), self.next_serial
 
     def restore(self, saved: tuple[dict[Hashable, int], list[int], int]) -> None:
         """Undo all changes since `snapshot`; the dictionary stays the one that others look at."""
-        columns, serials, self._next = saved
+        columns, serials, self.next_serial = saved
         self.columns.clear()
         self.columns.update(columns)
         self.serials[:] = serials

@@ -273,14 +273,14 @@ def test_what_cannot_be_leaves_a_fading_stream_as_it_was(case):
     labels = labels.tolist()
     h = fill(new_tracker(half_life=300.0), X, labels)
     fill(h, [[9.0, 9.0, 9.0]], ["single"])
-    before, kept = state_of(h), h._partition.A.tobytes()
+    before, kept = state_of(h), h._clusters.A.tobytes()
     with pytest.raises(
         ValueError, match="how the streams" if case == "combine itself" else message
     ):
         action(h, X, labels)
     assert state_of(h) == before
-    h._partition.show()
-    assert h._partition.A.tobytes() == kept
+    h._clusters.show()
+    assert h._clusters.A.tobytes() == kept
 
 
 @pytest.mark.parametrize("action", ["remove", "relabel", "remove_many", "merge_clusters"])

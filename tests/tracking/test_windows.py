@@ -129,11 +129,11 @@ def test_a_window_keeps_its_samples_and_no_more():
     t = icvi.Tracker("all", window=50)
     for _ in range(5):
         t.update_many(X, labels)
-    assert len(t._window) == 50
+    assert len(t._forgetting) == 50
     for n in range(300):
         t.update(X[n], labels[n])
-    assert len(t._window) == 50
-    assert len(t._window._X) < 2000
+    assert len(t._forgetting) == 50
+    assert len(t._forgetting._X) < 2000
 
 
 def test_noise_counts_as_a_sample_of_the_window():

@@ -283,7 +283,7 @@ class _Job(NamedTuple):
             raise type(error)(f"key {short(self.key)}: {error}") from None
 
     def run(self) -> Trace:
-        return self.tracker._update_many_keeping(
+        return self.tracker._update_many_undoably(
             self.kept, self.X, self.labels, self.weights, **self.options
         )
 

@@ -83,7 +83,7 @@ class Watched:
     def __init__(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
         self._title, self._source, self._tracker = title, source, tracker
         self._history = history
-        self._noise_label: Hashable = tracker._partition._labels.noise_label
+        self._noise_label: Hashable = tracker.noise_label
         self._pace = Pace()
         self.before = history.seen  #: samples of an earlier run
 
