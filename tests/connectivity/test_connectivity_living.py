@@ -41,7 +41,7 @@ def arrays_of(c: icvi.Connectivity) -> dict[str, Any]:
 def rebuilt(c: icvi.Connectivity) -> icvi.Connectivity:
     """All sums anew, from the edges."""
     twin = c.copy()
-    graph = twin._graph.graph
+    graph = twin._state.graph
     rebuild(graph, graph.columns(), declared_of(graph), counts_of(graph))
     return twin
 
@@ -350,7 +350,7 @@ def test_memory_is_bounded_however_many_prototypes_come():
     """New prototypes, new clusters, all the time; the window holds a hundred."""
 
     def size(c: icvi.Connectivity) -> tuple[int, int]:
-        return sum(array.nbytes for array in c._graph.graph.arrays), len(c._graph.labels)
+        return sum(array.nbytes for array in c._state.graph.arrays), len(c._state.labels)
 
     def stretch(first: int, n: int) -> list[naive.Event]:
         events = []
@@ -386,8 +386,8 @@ def test_a_chunk_longer_than_memory_does_not_slow_down():
             events.append((t - 50, t - 51, (t - 50) // 5, -1.0))
     c = icvi.Connectivity()
     c._apply_many(*columns(events))
-    assert c._graph.graph.meta[L.USED + L.EDGES] < 500
-    assert c._graph.graph.meta[L.USED + L.PAIRS] < 500
+    assert c._state.graph.meta[L.USED + L.EDGES] < 500
+    assert c._state.graph.meta[L.USED + L.PAIRS] < 500
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -514,10 +514,10 @@ REFUSED_CALLS = {
 def test_what_cannot_be_changes_nothing(case):
     call, message = REFUSED_CALLS[case]
     c = fed(BEGINNING)
-    before = arrays_of(c), state_of(c), c._graph.labels.known()
+    before = arrays_of(c), state_of(c), c._state.labels.known()
     with pytest.raises((ValueError, TypeError), match=message):
         call(c)
-    assert (arrays_of(c), state_of(c), c._graph.labels.known()) == before
+    assert (arrays_of(c), state_of(c), c._state.labels.known()) == before
 
 
 # -- moving, multiplying -----------------------------------------------------------------------

@@ -212,7 +212,7 @@ def test_an_interrupted_call_leaves_a_connectivity_as_it_was(call):
         return c
 
     def state(c):
-        return c.value, bits(pack_connectivity(c._graph))
+        return c.value, bits(pack_connectivity(c._state))
 
     def run(c):
         # A copy is another graph, in whose call it is no use to be interrupted.

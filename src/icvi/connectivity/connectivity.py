@@ -124,13 +124,13 @@ class Connectivity(GraphReadings):
     """
 
     def __init__(self, convention: Convention = "paper", border: Border = "CONN") -> None:
-        self._graph = LabelledGraph(convention, border)
+        self._state = LabelledGraph(convention, border)
 
     @classmethod
     def of(cls, graph: LabelledGraph) -> Self:
         """A guarded view of a graph, which stays the same object."""
-        made = cls(graph.convention, graph.border)
-        made._graph = graph
+        made = cls.__new__(cls)
+        made._state = graph
         return made
 
     # -- counting --------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class Connectivity(GraphReadings):
         p, q = as_event(winner, runner_up)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
-        self._graph.apply(p, q, label, weight)
+        self._state.apply(p, q, label, weight)
 
     @_one_event
     def remove(
@@ -189,7 +189,7 @@ class Connectivity(GraphReadings):
         """
         p, q = as_event(winner, runner_up)
         weight = -as_weight(weight)
-        self._graph.apply(p, q, label, weight)
+        self._state.apply(p, q, label, weight)
 
     def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
         """Count samples in order and read the index after every one of them; all or none.
@@ -244,15 +244,15 @@ class Connectivity(GraphReadings):
         """Count events and take back those of negative weight (or -0), in order; all or none."""
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
-        self._undo = self._graph.snapshot()
-        return self._graph.apply_many(events, names, np.asarray(weights, dtype=np.float64))
+        self._undo = self._state.snapshot()
+        return self._state.apply_many(events, names, np.asarray(weights, dtype=np.float64))
 
     @exclusive
     def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
         """Refuse what `update_many` would refuse; count nothing."""
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
-        self._graph.copy().apply_many(events, names, as_weights(weights, len(events)))
+        self._state.copy().apply_many(events, names, as_weights(weights, len(events)))
 
     # -- changing --------------------------------------------------------------------------
 
@@ -277,8 +277,8 @@ class Connectivity(GraphReadings):
         >>> c.labels, c.owners
         (['a', 'c'], ['a', 'a', 'c'])
         """
-        self._undo = self._graph.snapshot()
-        self._graph.merge(into, source)
+        self._undo = self._state.snapshot()
+        self._state.merge(into, source)
 
     @changes
     def reassign(self, prototype: int, label: Hashable) -> None:
@@ -301,8 +301,8 @@ class Connectivity(GraphReadings):
         >>> c.labels, c.owners
         (['a', 'b', 'c'], ['a', 'b', 'c'])
         """
-        self._undo = self._graph.snapshot()
-        self._graph.reassign(as_prototype(prototype), label)
+        self._undo = self._state.snapshot()
+        self._state.reassign(as_prototype(prototype), label)
 
     @changes
     def declare(self, prototypes: Any, labels: Any) -> None:
@@ -335,9 +335,9 @@ class Connectivity(GraphReadings):
         >>> sum(halves).cadj.tolist()
         [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
         """
-        self._undo = self._graph.snapshot()
+        self._undo = self._state.snapshot()
         numbers = as_prototypes(prototypes)
-        self._graph.declare(numbers, as_label_array(labels, len(numbers)))
+        self._state.declare(numbers, as_label_array(labels, len(numbers)))
 
     @changes
     def decay(self, factor: float) -> None:
@@ -361,8 +361,8 @@ class Connectivity(GraphReadings):
         >>> c.counts.tolist(), c.cadj.tolist()
         ([1.0, 0.5], [[0.0, 1.0], [0.5, 0.0]])
         """
-        self._undo = self._graph.snapshot()
-        self._graph.graph.decay(as_factor(factor))
+        self._undo = self._state.snapshot()
+        self._state.decay(as_factor(factor))
 
     # -- combining -------------------------------------------------------------------------
 
@@ -401,11 +401,11 @@ class Connectivity(GraphReadings):
             raise TypeError(
                 f"expected a {type(self).__name__} to combine with, got {type(other).__name__}"
             )
-        self._undo = self._graph.snapshot()
-        if other._graph is self._graph:
-            self._graph.combine(self._graph.copy())
+        self._undo = self._state.snapshot()
+        if other._state is self._state:
+            self._state.combine(self._state.copy())
         else:
-            borrowed(other, lambda: self._graph.combine(other._graph))
+            borrowed(other, lambda: self._state.combine(other._state))
 
     def __add__(self, other: object) -> Self:
         if not isinstance(other, Connectivity):
@@ -437,7 +437,7 @@ class Connectivity(GraphReadings):
     @exclusive
     def copy(self) -> Self:
         """An independent graph with the same counts; labels are not copied."""
-        return self.of(self._graph.copy())
+        return self.of(self._state.copy())
 
     def __copy__(self) -> Self:
         return self.copy()
@@ -446,7 +446,7 @@ class Connectivity(GraphReadings):
         return self.copy()
 
     def _restore(self, saved: Any) -> None:
-        self._graph.restore(saved)
+        self._state.restore(saved)
 
     @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -454,7 +454,7 @@ class Connectivity(GraphReadings):
         from icvi.saving.connectivity import pack_connectivity
         from icvi.saving.partition import write
 
-        write(path, "Connectivity", pack_connectivity(self._graph))
+        write(path, "Connectivity", pack_connectivity(self._state))
 
     @exclusive
     def to_arrays(self) -> dict[str, NDArray[Any]]:
@@ -475,7 +475,7 @@ class Connectivity(GraphReadings):
         >>> twin
         Connectivity(n_events=3, n_clusters=2, n_prototypes=2, convention='paper', border='CONN')
         """
-        return self._graph.to_arrays()
+        return self._state.to_arrays()
 
     @classmethod
     def from_arrays(

@@ -106,6 +106,14 @@ def _check_event(winner: int, runner_up: int, where: str = "") -> None:
 # -- events that a graph refuses -----------------------------------------------------------
 
 
+class EventRefusedError(ValueError):
+    """One event of many cannot be applied: its number, and the reason."""
+
+    def __init__(self, event: int, reason: str) -> None:
+        super().__init__(f"event {event}: {reason}")
+        self.event, self.reason = event, reason
+
+
 def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> str:
     """Message for an event that cannot be counted; ``owner`` is the cluster of its winner p."""
     if reason == L.OTHER_OWNER:

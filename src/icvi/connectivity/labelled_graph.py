@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from icvi.connectivity.arrays import Floats, Integers
 from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.connectivity.counts import as_arrays, compact, owners_of, renumbering
-from icvi.connectivity.events import refusal, refusal_to_take, unknown_label
+from icvi.connectivity.events import EventRefusedError, refusal, refusal_to_take, unknown_label
 from icvi.connectivity.graph import Graph
 from icvi.connectivity.loading import load
 from icvi.inputs import as_label_array
@@ -100,7 +100,7 @@ class LabelledGraph:
         if reason:
             (p, q), label = events[done].tolist(), self.labels.known()[columns[done] - 1]
             message = self._refusal(reason, p, q, label, float(w[done]))
-            raise ValueError(f"event {done}: {message}")
+            raise EventRefusedError(done, message)
         self.forget_new_labels()
         self._tidy()
         return out
@@ -143,6 +143,11 @@ class LabelledGraph:
         if reason == L.TOO_MUCH:
             counted, q = self.graph.count_of(p, q)
         return refusal_to_take(reason, p, q, owner, label, -w, counted)
+
+    @property
+    def value(self) -> float:
+        """The Conn_Index; nan while there are no events."""
+        return self.graph.read()[0]
 
     # -- labels ----------------------------------------------------------------------------
 
@@ -231,6 +236,10 @@ class LabelledGraph:
     def declare_winners(self) -> None:
         """Declare every prototype when it wins: it can always be a runner-up later."""
         self.graph.meta[L.DECLARES] = 1
+
+    def decay(self, factor: float) -> None:
+        """Multiply all counts."""
+        self.graph.decay(factor)
 
     def combine(self, other: LabelledGraph) -> None:
         """Add the events of another graph."""

@@ -247,7 +247,7 @@ class Tracker(ClusterSummary):
         if self._prototypes is None:
             self._forgetting.enter(self._clusters, x, label, weight, time)
         else:
-            from icvi.tracking.prototype_window import enter
+            from icvi.tracking.prototype_sample import enter
 
             forgetting, clusters = self._forgetting, self._clusters
             enter(self._prototypes, forgetting, clusters, x, label, weight, winners, time)
@@ -311,7 +311,9 @@ class Tracker(ClusterSummary):
         self._refuse_winners(winners)
         if self._prototypes is not None:
             self._undo = self._mark()
-            self._prototypes.check_chunk(work, winners)
+            from icvi.tracking.prototype_events import events_of
+
+            events_of(self._prototypes, work, winners).check()
             self._roll_back()
 
     def _update_many(
@@ -481,7 +483,7 @@ class Tracker(ClusterSummary):
         self._undo = self._snapshot(in_place=True)
         self._forgetting.catch_up(self._clusters)
         if self._prototypes is not None:
-            from icvi.tracking.prototype_window import follow
+            from icvi.tracking.prototype_sample import follow
 
             follow(self._prototypes, self._forgetting)
 
@@ -526,7 +528,7 @@ class Tracker(ClusterSummary):
             at = forgetting.locate(clusters, x, old, weight, None)
             clusters.move(x, old, new, weight)
         else:
-            from icvi.tracking.moved_sample import MovedSample
+            from icvi.tracking.prototype_sample import MovedSample
             from icvi.tracking.prototypes import as_pair
 
             clusters.serial(old)  # refuses an unknown label
@@ -600,7 +602,7 @@ class Tracker(ClusterSummary):
             [(index.parameters, index.ridge) for index in self.indices],
             self._treatment.undefined,
             self._spans,
-            None if self._prototypes is None else self._prototypes.quantization.written(),
+            None if self._prototypes is None else self._prototypes.quantization.to_dict(),
         )
 
     def __add__(self, other: Self) -> Self:
@@ -802,7 +804,9 @@ class Tracker(ClusterSummary):
         ks = np.empty(len(at), dtype=np.int64)
         events = None
         if self._prototypes is not None:
-            events = self._prototypes.events(work, winners, new_winners)
+            from icvi.tracking.prototype_events import events_of
+
+            events = events_of(self._prototypes, work, winners, new_winners)
             events.begin(rows >= 0)
         with work, progress("icvi", len(entering)) as advance:
             for first in range(0, len(work), _BLOCK):
