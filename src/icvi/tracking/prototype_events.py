@@ -228,6 +228,14 @@ class MovedEvents(Events):
             )
         super().__init__(prototypes, chunk, chunk, new_winners)
 
+    def begin(self, due: NDArray[np.bool_]) -> None:
+        """Apply all events, before the clusters refuse a sample for reasons that say less."""
+        super().begin(due)
+        super().run(slice(None))
+
+    def run(self, part: slice) -> None:
+        """Nothing is left to do."""
+
     def _signed(self, part: slice) -> Signed:
         c, new = self.chunk, super()._signed(part)
         out = part.start + np.flatnonzero(self._leaves[part])
