@@ -14,7 +14,8 @@ from icvi.connectivity.conventions import Border, Convention
 from icvi.connectivity.events import as_event, as_prototype, as_prototypes, as_winners
 from icvi.connectivity.labelled_graph import NEW_LABELS, LabelledGraph
 from icvi.connectivity.readings import GraphReadings
-from icvi.inputs import as_factor, as_label_array, as_weight, as_weights
+from icvi.inputs import as_factor, as_weight, as_weights
+from icvi.labels import as_label_array
 from icvi.transactions import borrowed, changes, exclusive, in_use
 
 if TYPE_CHECKING:

@@ -15,9 +15,8 @@ from icvi.connectivity.counts import as_arrays, compact, owners_of, renumbering
 from icvi.connectivity.events import EventRefusedError, refusal, refusal_to_take, unknown_label
 from icvi.connectivity.graph import Graph
 from icvi.connectivity.loading import load
-from icvi.inputs import as_label_array
 from icvi.kernels.graph import layout as L
-from icvi.labels import Labels, plain
+from icvi.labels import Labels, as_label_array, plain
 from icvi.wording import short
 
 #: Labels of clusters that are gone, besides as many as there are clusters, before columns are

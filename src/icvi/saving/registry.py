@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index
-from icvi.indices.recipes import from_recipe, recipe_of
+from icvi.indices.catalogue import from_spec
 from icvi.kernels import layout as L
 from icvi.saving.json_values import as_json
 from icvi.saving.partition import Packed, pack_partition, unpack_partition, write
@@ -114,8 +114,8 @@ def pack_tracker(t: Tracker) -> Packed:
     packed = {f"partition.{name}": array for name, array in arrays.items()}
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
-        "indices": [{"own": index.name} if index.own else recipe_of(index) for index in t.indices],
-        "undefined": t._treatment.undefined,
+        "indices": [index.spec for index in t.indices],
+        "undefined": t._policy.undefined,
         "window": as_json(t._spans[0]),
         "half_life": as_json(t._spans[1]),
         "least_weight": t._spans[2].hex(),
@@ -227,7 +227,7 @@ def _set_origin(part: Part, fading: HalfLife) -> None:
 def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
     written = part.many("indices")
     for entry in written:
-        part.require(isinstance(entry, dict), "indices", "recipes", entry)
+        part.require(isinstance(entry, dict), "indices", "specifications", entry)
     names = [entry["own"] for entry in written if "own" in entry]
     part.require(all(isinstance(name, str) for name in names), "indices", "names", names)
     missing = [name for name in names if name not in own]
@@ -237,4 +237,4 @@ def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
             f"your own indices: icvi.load(path, indices=[{', '.join(missing)}])"
         )
     with part.making("indices"):
-        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in written]
+        return [own[entry["own"]] if "own" in entry else from_spec(entry) for entry in written]

@@ -196,8 +196,7 @@ class Partition(ClusterSummary):
         if other is self:
             raise ValueError("cannot combine a partition with itself; combine a copy")
         self._undo = self._clusters.snapshot()
-        # One partition may look into another.
-        borrowed(other, lambda: self._clusters.combine(other._clusters))  # noqa: SLF001
+        borrowed(other, lambda: self._clusters.combine(other._clusters))
 
     def copy(self) -> Self:
         """An independent copy."""

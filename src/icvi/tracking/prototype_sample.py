@@ -40,7 +40,7 @@ def enter(
         if gone:
             prototypes.exchange(gone, (event, label, weight) if counts else None)
             return
-    else:
+    elif forgetting.forgets:
         follow(prototypes, forgetting)
     if counts:
         prototypes.count(x, label, weight, event)

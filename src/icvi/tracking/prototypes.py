@@ -19,9 +19,10 @@ from icvi.connectivity.events import as_event, as_prototypes
 from icvi.connectivity.labelled_graph import NEW_LABELS, LabelledGraph
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
-from icvi.inputs import as_factor, as_label_array, as_options
+from icvi.inputs import as_factor, as_options
 from icvi.kernels.graph import layout as L
 from icvi.kernels.undefined import EMPTY
+from icvi.labels import as_label_array
 from icvi.state.arrays import SnapshotNeeded
 from icvi.tracking.forgetting import Winners
 from icvi.tracking.mixtures import Mixtures, Samples
