@@ -131,7 +131,7 @@ class Connectivity(GraphReadings):
     def of(cls, graph: LabelledGraph) -> Self:
         """A guarded view of a graph, which stays the same object."""
         made = cls.__new__(cls)
-        made._state = graph
+        made._state = graph  # noqa: SLF001 - an object of this class
         return made
 
     # -- counting --------------------------------------------------------------------------

@@ -119,10 +119,10 @@ def owners_of(graph: GraphArrays, new: Integers | None = None) -> tuple[Integers
     return union((counts.prototype, counts.owner), declared_of(graph, new))
 
 
-def union(*owned: tuple[Integers, Integers]) -> Declared:
+def union(*lists: tuple[Integers, Integers]) -> Declared:
     """Prototypes and their columns from several lists; where they differ, the first holds."""
-    numbers, first = np.unique(np.concatenate([p for p, _ in owned]), return_index=True)
-    return Declared(numbers, np.concatenate([column for _, column in owned])[first])
+    numbers, first = np.unique(np.concatenate([p for p, _ in lists]), return_index=True)
+    return Declared(numbers, np.concatenate([column for _, column in lists])[first])
 
 
 def _renamed(columns: Integers, new: Integers | None) -> Integers:
@@ -163,18 +163,18 @@ def rebuild(graph: GraphArrays, columns: Integers, declared: Declared, *counts: 
     Its clusters appear in the order of ``columns``.
     """
     graph.clear()
-    numbers = np.concatenate([part.prototype for part in counts])
+    numbers = np.concatenate([some.prototype for some in counts])
     everyone = np.concatenate([numbers, declared.declared])
     if everyone.size:
         graph.grow(int(everyone.min()), int(everyone.max()), int(columns.max()))
         kernel("declare_all", "rebuild")(graph.meta, *declared)
-        for part in counts:
-            kernel("put_prototypes", "rebuild")(graph.meta, *part[:5])
-        for part in counts:
+        for some in counts:
+            kernel("put_prototypes", "rebuild")(graph.meta, *some[:5])
+        for some in counts:
             done = 0
-            while done < len(part.winner):
+            while done < len(some.winner):
                 graph.make_room()
-                done = kernel("put_edges", "rebuild")(graph.meta, *part[5:], done)
+                done = kernel("put_edges", "rebuild")(graph.meta, *some[5:], done)
         kernel("place_clusters", "rebuild")(graph.meta, numbers, columns)
     kernel("refresh_all", "rebuild")(graph.meta)
 

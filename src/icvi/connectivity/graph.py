@@ -92,12 +92,12 @@ class Graph(GraphArrays):
         if self.has_room(lowest, highest, column):
             return
         twin = self.copy()
-        if twin._is_mostly_dead(lowest, highest):
+        if twin.is_mostly_dead(lowest, highest):
             compact(twin)
         twin.grow(lowest, highest, column)
         self.become(twin)
 
-    def _is_mostly_dead(self, lowest: int, highest: int) -> bool:
+    def is_mostly_dead(self, lowest: int, highest: int) -> bool:
         """Whether an array that is full would fit into half of its length without dead entries."""
         records = len(self.arrays[L.PROTOTYPES])
         if not self.covers(lowest, highest) and 4 * self.existing < records:
