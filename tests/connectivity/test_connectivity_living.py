@@ -26,8 +26,7 @@ from test_connectivity import (
 
 import icvi
 import naive_connectivity as naive
-from icvi.connectivity.graph_algebra import _lay_anew, _of
-from icvi.connectivity.graph_state import clusters_of
+from icvi.connectivity.counts import counts_of, declared_of, rebuild
 from icvi.kernels.graph import layout as L
 
 WEIGHTS = st.sampled_from([1.0, 0.1, 0.25, 1 / 3, 7.5])
@@ -42,7 +41,8 @@ def arrays_of(c: icvi.Connectivity) -> dict[str, Any]:
 def rebuilt(c: icvi.Connectivity) -> icvi.Connectivity:
     """All sums anew, from the edges."""
     twin = c.copy()
-    _lay_anew(twin._graph, clusters_of(twin._graph), _of(twin._graph))
+    graph = twin._state.graph
+    rebuild(graph, graph.columns(), declared_of(graph), counts_of(graph))
     return twin
 
 
@@ -350,7 +350,7 @@ def test_memory_is_bounded_however_many_prototypes_come():
     """New prototypes, new clusters, all the time; the window holds a hundred."""
 
     def size(c: icvi.Connectivity) -> tuple[int, int]:
-        return sum(array.nbytes for array in c._graph.arrays), len(c._labels)
+        return sum(array.nbytes for array in c._state.graph.arrays), len(c._state.labels)
 
     def stretch(first: int, n: int) -> list[naive.Event]:
         events = []
@@ -386,8 +386,8 @@ def test_a_chunk_longer_than_memory_does_not_slow_down():
             events.append((t - 50, t - 51, (t - 50) // 5, -1.0))
     c = icvi.Connectivity()
     c._apply_many(*columns(events))
-    assert c._graph.meta[L.USED + L.EDGES] < 500
-    assert c._graph.meta[L.USED + L.PAIRS] < 500
+    assert c._state.graph.meta[L.USED + L.EDGES] < 500
+    assert c._state.graph.meta[L.USED + L.PAIRS] < 500
 
 
 # -- what is refused ---------------------------------------------------------------------------
@@ -396,8 +396,8 @@ def test_a_chunk_longer_than_memory_does_not_slow_down():
 BEGINNING = [(0, -1, "a", 1.0), (1, 0, "b", 0.5), (2, 1, "a", 1.0)]
 
 REFUSED = {
-    "unknown label": ((0, 1, "z"), ValueError, "label 'z' is unknown; only what was counted"),
-    "unknown winner": ((7, 1, "a"), ValueError, "prototype 7 is unknown; only what was"),
+    "unknown label": ((0, 1, "z"), ValueError, "label 'z' is unknown; only events that"),
+    "unknown winner": ((7, 1, "a"), ValueError, "prototype 7 is unknown; only events"),
     "far winner": ((9_999_999, 1, "a"), ValueError, "prototype 9999999 is unknown"),
     "other owner": ((1, 0, "a"), ValueError, "prototype 1 belongs to cluster 'b', got label 'a'"),
     "too much": ((1, 0, "b", 0.6), ValueError, "prototype 1 has weight 0.5 with runner-up 0, got"),
@@ -410,7 +410,7 @@ REFUSED = {
         "expected a runner-up for prototype 2, got none",
     ),
     "winner is runner-up": ((1, 1, "b"), ValueError, "prototype 1 is given as winner and as"),
-    "negative winner": ((-1, 0, "a"), ValueError, "expected a winner from 0 on, got -1"),
+    "negative winner": ((-1, 0, "a"), ValueError, "expected a winner of at least 0, got -1"),
     "negative weight": ((1, 0, "b", -1.0), ValueError, "finite and not negative, got -1"),
     "nan weight": ((1, 0, "b", math.nan), ValueError, "finite and not negative, got nan"),
     "unhashable label": ((1, 0, ["b"]), TypeError, "hashable label"),
@@ -462,7 +462,7 @@ def test_the_second_of_several_parts_is_ambiguous():
     a = fed([(0, -1, "a", 1.0), (1, 0, "a", 1.0)])
     b = fed([(0, -1, "a", 1.0), (2, 0, "a", 1.0)])
     c = a + b
-    with pytest.raises(ValueError, match="different ones in the parts that were combined"):
+    with pytest.raises(ValueError, match="different ones before they were combined"):
         c.remove(0, None, "a")
     c.remove(0, 1, "a")
     c.remove(0, 2, "a")
@@ -514,10 +514,10 @@ REFUSED_CALLS = {
 def test_what_cannot_be_changes_nothing(case):
     call, message = REFUSED_CALLS[case]
     c = fed(BEGINNING)
-    before = arrays_of(c), state_of(c), c._labels.known()
+    before = arrays_of(c), state_of(c), c._state.labels.known()
     with pytest.raises((ValueError, TypeError), match=message):
         call(c)
-    assert (arrays_of(c), state_of(c), c._labels.known()) == before
+    assert (arrays_of(c), state_of(c), c._state.labels.known()) == before
 
 
 # -- moving, multiplying -----------------------------------------------------------------------

@@ -13,8 +13,8 @@ from icvi.art.categories import Module
 from icvi.art.parameters import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.scikit import ClusterMixin
-from icvi.inputs import as_label_array
 from icvi.kernels.art.fuzzy_smart import learn_hierarchy
+from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
 
 _INTEGER = np.dtype(np.int64)

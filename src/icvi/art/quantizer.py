@@ -13,7 +13,7 @@ from icvi.art.base import ArtEstimator
 from icvi.art.categories import ModuleA
 from icvi.art.parameters import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.inputs import as_label_array
+from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
 
 

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
-from icvi.labels import NOISE
+from icvi.labels import NOISE, as_label_array
 from icvi.state.arrays import NO_PLAN, Floats, Integers, Plan, Snapshot
 from icvi.state.clusters import Clusters
 from icvi.state.refusals import unknown_label
@@ -90,7 +90,8 @@ class Changes:
         p = self.partition
         p.reserve(len(self._names) - 1, self.X.shape[1])
         self._place = np.tile(np.arange(len(self._names)), (2, 1))
-        if not self.only_adds:
+        self._adding = self.only_adds
+        if not self._adding:
             self._place[:, p.n_clusters + 1 :] = 0
         return self
 
@@ -127,7 +128,7 @@ class Changes:
         self, prepare: Callable[[], Plan], part: slice, rows: Integers, out: Floats, ks: Integers
     ) -> None:
         p, X, weights = self.partition, self.X[part], self.weights[part]
-        if self.only_adds:
+        if self._adding:
             p.update_many(prepare(), X, self.targets[part], weights, rows, out, ks)
         else:
             r, changed = 0, False

@@ -197,7 +197,6 @@ class Partition(ClusterSummary):
         if other is self:
             raise ValueError("cannot combine a partition with itself; combine a copy")
         self._undo = self._clusters.snapshot()
-        # One partition may look into another.
         borrowed(other, lambda: self._clusters.combine(other._clusters))
 
     def copy(self) -> Self:

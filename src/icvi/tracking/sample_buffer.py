@@ -121,18 +121,3 @@ class SampleBuffer:
     def scale(self, factor: float) -> None:
         """Multiply all weights."""
         self._weights[self._start : self._stop] *= factor
-
-    # -- undoing ---------------------------------------------------------------------------
-
-    def snapshot(self, in_place: bool = False) -> tuple[Any, ...]:
-        """What `restore` needs to undo all changes from now on."""
-        arrays = self._X, self._weights, self._serials, self._ticks, self._winners
-        copies = [array.copy() for array in arrays[1:]] if in_place else None
-        return self._start, self._stop, arrays, copies
-
-    def restore(self, saved: tuple[Any, ...]) -> None:
-        """Undo all changes since `snapshot`; twice is the same as once."""
-        self._start, self._stop, arrays, copies = saved
-        self._X, self._weights, self._serials, self._ticks, self._winners = arrays
-        for array, copy in zip(arrays[1:], copies or ()):
-            array[:] = copy

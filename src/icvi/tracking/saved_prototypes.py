@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from icvi.art.categories import ModuleA
 from icvi.art.saved_categories import as_module_a, as_scaling, module_arrays
-from icvi.connectivity import saved_connectivity
-from icvi.connectivity.connectivity import Connectivity
+from icvi.connectivity.labelled_graph import LabelledGraph
+from icvi.connectivity.saved_connectivity import pack_graph, unpack_graph
 from icvi.kernels import layout as L
 from icvi.kernels.graph import layout as G
 from icvi.labels import Labels
@@ -29,9 +29,9 @@ from icvi.tracking.prototypes import Prototypes
 
 def pack_prototypes(prototypes: Prototypes) -> Packed:
     """Facts and arrays of a tracker's prototypes."""
-    facts: dict[str, Any] = {"quantization": prototypes.quantization.written()}
+    facts: dict[str, Any] = {"quantization": prototypes.quantization.to_dict()}
     packed: dict[str, NDArray[Any]] = {}
-    graphs = [saved_connectivity.pack(c) for c in prototypes.connectivities.values()]
+    graphs = [pack_graph(graph) for graph in prototypes.graphs.values()]
     facts["graphs"] = [graph for graph, _ in graphs]
     for number, (_, arrays) in enumerate(graphs):
         packed |= nested(f"graph{number}", arrays)
@@ -48,24 +48,24 @@ def pack_prototypes(prototypes: Prototypes) -> Packed:
 def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) -> None:
     """Have a new tracker's prototypes, those of these clusters, be the ones that were packed."""
     graphs = part.many("graphs")
-    forms = list(prototypes.connectivities)
+    forms = list(prototypes.graphs)
     part.require(len(graphs) == len(forms), "graphs", f"{len(forms)} of them", len(graphs))
     for number, (form, facts) in enumerate(zip(forms, graphs, strict=True)):
         graph = part.part(f"graph{number}", facts)
-        c = saved_connectivity.unpack(graph)
+        c = unpack_graph(graph)
         graph.require((c.convention, c.border) == form, "convention", f"the form {form}")
-        c._declare_winners()
-        prototypes.connectivities[form] = c
-        _check_same(graph, prototypes.connectivity, c)
-        missing = set(clusters.labels) - set(c._known_labels())
-        graph.require(not missing, "labels", "those of all clusters", c._known_labels())
+        c.declare_winners()
+        prototypes.graphs[form] = c
+        _check_same(graph, prototypes.graph, c)
+        missing = set(clusters.labels) - set(c.known_labels())
+        graph.require(not missing, "labels", "those of all clusters", c.known_labels())
     if part.fact("module") is not None:
         module = part.part("module")
         scaling = as_scaling(module)
         d = clusters.n_features
         module.require(d in (None, scaling.d), "bounds", f"bounds of {d} features", scaling.d)
         prototypes.module = as_module_a(module, module.labels(), scaling)
-        _check_owners(module, prototypes.module, prototypes.connectivity)
+        _check_owners(module, prototypes.module, prototypes.graph)
     if prototypes.mixtures is not None:
         mixtures = part.part("mixtures")
         own = prototypes.mixtures
@@ -74,7 +74,7 @@ def unpack_prototypes(prototypes: Prototypes, part: Part, clusters: Clusters) ->
         own.hold(p)
 
 
-def _check_same(part: Part, first: Connectivity, c: Connectivity) -> None:
+def _check_same(part: Part, first: LabelledGraph, c: LabelledGraph) -> None:
     """All graphs have counted the same events."""
     ours, theirs = (_counted(graph) for graph in (first, c))
     part.require(ours[0] == theirs[0], "owner", "the prototypes of the first graph")
@@ -85,9 +85,9 @@ def _check_same(part: Part, first: Connectivity, c: Connectivity) -> None:
     part.require(same, "cadj", "the events of the first graph")
 
 
-def _counted(c: Connectivity) -> tuple[Any, ...]:
+def _counted(c: LabelledGraph) -> tuple[Any, ...]:
     """Prototypes with their clusters, and the weights of their events, however numbered."""
-    graph, known = c._graph, [None, *c._labels.known()]
+    graph, known = c.graph, [None, *c.labels.known()]
     records = graph.arrays[G.PROTOTYPES]
     rows = np.flatnonzero((records["owner"] != 0) | (records["declared"] != 0))
     kept = records[rows]
@@ -96,14 +96,12 @@ def _counted(c: Connectivity) -> tuple[Any, ...]:
     return [*clusters, *numbers], kept["pending"], *graph.edges()
 
 
-def _check_owners(part: Part, a: ModuleA, c: Connectivity) -> None:
+def _check_owners(part: Part, a: ModuleA, c: LabelledGraph) -> None:
     """Prototypes belong to the clusters that have counted their events."""
-    known = [None, *c._labels.known()]
-    owners: Any = c._graph.prototypes("declared")
-    mine = a.owners
+    owners, mine = c.owners("declared"), a.owners
     part.require(len(owners) <= len(mine), "counters", f"{len(owners)} prototypes", len(mine))
-    for p, owner in enumerate(owners.tolist()):
-        part.require(owner == 0 or known[owner] == mine[p], "weights", "owners as in the graphs")
+    for p, column in enumerate(c.graph.prototypes("declared").tolist()):
+        part.require(column == 0 or owners[p] == mine[p], "weights", "owners as in the graphs")
 
 
 def _check_mixtures(part: Part, p: Clusters, owners: NDArray[Any]) -> None:

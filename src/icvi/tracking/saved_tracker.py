@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from icvi.indices import Index
-from icvi.indices.recipes import from_recipe, recipe_of
+from icvi.indices.catalogue import from_spec
 from icvi.saving.json_values import as_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 from icvi.state.saved_partition import pack_clusters, unpack_clusters
@@ -35,8 +35,8 @@ def pack(t: Tracker) -> Packed:
     packed = nested("partition", arrays)
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
-        "indices": [{"own": index.name} if index.own else recipe_of(index) for index in t.indices],
-        "undefined": t._treatment.undefined,
+        "indices": [index.spec for index in t.indices],
+        "undefined": t._policy.undefined,
         "window": as_json(t._spans[0]),
         "half_life": as_json(t._spans[1]),
         "least_weight": t._spans[2].hex(),
@@ -124,7 +124,7 @@ def _set_origin(part: Part, fading: HalfLife) -> None:
 def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
     entries = part.many("indices")
     for entry in entries:
-        part.require(isinstance(entry, dict), "indices", "recipes", entry)
+        part.require(isinstance(entry, dict), "indices", "specifications", entry)
     names = [entry["own"] for entry in entries if "own" in entry]
     part.require(all(isinstance(name, str) for name in names), "indices", "names", names)
     missing = [name for name in names if name not in own]
@@ -134,4 +134,4 @@ def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
             f"your own indices: icvi.load(path, indices=[{', '.join(missing)}])"
         )
     with part.making("indices"):
-        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in entries]
+        return [own[entry["own"]] if "own" in entry else from_spec(entry) for entry in entries]

@@ -150,13 +150,17 @@ class Window(SampleBuffer, Forgetting):
 
     def snapshot(self, in_place: bool = False) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
-        return super().snapshot(in_place), self.clock.now, self.clock.started
+        arrays = self._X, self._weights, self._serials, self._ticks, self._winners
+        copies = [array.copy() for array in arrays[1:]] if in_place else None
+        return self._start, self._stop, self.clock.now, self.clock.started, arrays, copies
 
     def restore(self, saved: tuple[Any, ...]) -> None:
         """Undo all changes since `snapshot`; twice is the same as once."""
-        samples, self.clock.now, self.clock.started = saved
-        super().restore(samples)
+        self._start, self._stop, self.clock.now, self.clock.started, arrays, copies = saved
+        self._X, self._weights, self._serials, self._ticks, self._winners = arrays
         self.gone = []
+        for array, copy in zip(arrays[1:], copies or ()):
+            array[:] = copy
 
 
 class Slide(Changes):

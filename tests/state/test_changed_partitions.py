@@ -203,7 +203,7 @@ def test_a_sample_may_go_through_several_clusters_in_one_call(new):
     assert (h.labels, h.counts.tolist(), h.compactness.tolist()) == (["a"], [2.0], [0.5])
 
 
-def test_an_emptied_cluster_that_is_founded_again_comes_last(new):
+def test_an_emptied_cluster_that_is_created_again_comes_last(new):
     h = fill(new(), [[0.0], [1.0], [2.0]], ["a", "b", "c"])
     h.remove([0.0], "a")
     assert h.labels == ["b", "c"]

@@ -232,12 +232,12 @@ def test_after_a_long_silence_a_window_of_time_is_empty_but_for_the_newest():
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"window": timedelta(1)}, {}, "window is a time: give time="),
+        ({"window": timedelta(1)}, {}, "window is a time span: pass time="),
         ({"window": 5}, {"time": [1.0, 2.0]}, "counts samples"),
         ({}, {"time": [1.0, 2.0]}, "time is for a window or half_life"),
-        ({"half_life": timedelta(1)}, {}, "half_life is a time: give time="),
-        ({"window": timedelta(1)}, {"time": [2.0, 1.0]}, "do not go back"),
-        ({"window": timedelta(1)}, {"time": [-1.0, 1.0]}, "do not go back"),
+        ({"half_life": timedelta(1)}, {}, "half_life is a time span: pass time="),
+        ({"window": timedelta(1)}, {"time": [2.0, 1.0]}, "do not decrease"),
+        ({"window": timedelta(1)}, {"time": [-1.0, 1.0]}, "do not decrease"),
         ({"window": timedelta(1)}, {"time": [1.0]}, "expected 2 times"),
         ({"window": timedelta(1)}, {"time": [1.0, float("nan")]}, "a time for every sample"),
         ({"window": timedelta(1)}, {"time": np.array(["NaT"] * 2, "M8[ns]")}, "a time for every"),

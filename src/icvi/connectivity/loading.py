@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.connectivity.arrays import GraphArrays
+from icvi.connectivity.counts import Counts, Declared, Sums, put_sums, rebuild
 from icvi.connectivity.events import LARGEST_NUMBER
-from icvi.connectivity.graph_state import Counts, Declared, Sums, clusters_of, lay, put_sums
-from icvi.connectivity.prototype_graph import PrototypeGraph
 from icvi.kernels.graph import layout as L
 
 #: The two doubles of a number: the rest is what the first one has no room for.
@@ -20,20 +20,20 @@ _HEAVIEST = 1e200
 _RESIDUE = 1e-6
 
 
-def build(graph: PrototypeGraph, arrays: dict[str, NDArray[Any]], n_labels: int) -> None:
-    """Fill an empty graph with what `as_arrays` gave; damaged arrays are refused."""
+def load(graph: GraphArrays, arrays: dict[str, NDArray[Any]], n_labels: int) -> None:
+    """Fill an empty graph with what `as_arrays` returned; damaged arrays are refused."""
     counts, sums, declared = _checked(arrays)
     columns = np.arange(1, n_labels + 1)
     _check(len(sums.n) == n_labels, f"{len(sums.n)} clusters, got {n_labels} labels")
-    owned = (counts.owner >= 1) & (counts.owner <= n_labels)
-    _check(bool(owned.all()), "an owner for every prototype in owner")
+    known = (counts.owner >= 1) & (counts.owner <= n_labels)
+    _check(bool(known.all()), "an owner for every prototype in owner")
     _check_declared(declared, counts, n_labels)
     for name, place in (("decayed", L.DECAYED), ("declares", L.DECLARES)):
         graph.meta[place] = _flag(arrays[name], name)
     _check_sums(sums)
-    lay(graph, columns, declared, counts)
+    rebuild(graph, columns, declared, counts)
     _check(graph.n_prototypes == len(counts.prototype), "weight or an edge for every prototype")
-    _check(np.array_equal(clusters_of(graph), columns), "prototypes for every cluster, in order")
+    _check(np.array_equal(graph.columns(), columns), "prototypes for every cluster, in order")
     put_sums(graph, columns, sums)
 
 
@@ -59,8 +59,8 @@ def _checked(arrays: dict[str, NDArray[Any]]) -> tuple[Counts, Sums, Declared]:
     counts = Counts(**{name: made[name] for name in Counts._fields})
     sums = Sums(**{name: made[name] for name in Sums._fields})
     declared = Declared(**{name: made[name] for name in Declared._fields})
-    for part in (counts[:5], counts[5:], sums[:2], sums[2:8], sums[8:12], sums[12:], declared):
-        _check(len({len(array) for array in part}) == 1, "columns of equal length")
+    for group in (counts[:5], counts[5:], sums[:2], sums[2:8], sums[8:12], sums[12:], declared):
+        _check(len({len(array) for array in group}) == 1, "columns of equal length")
     _check_counts(counts)
     return counts, sums, declared
 
@@ -85,8 +85,8 @@ def _check_counts(counts: Counts) -> None:
 def _check_declared(declared: Declared, counts: Counts, n_labels: int) -> None:
     numbers, owners = declared
     _check(_ascend(numbers), "declared prototypes in ascending order")
-    owned = (owners >= 1) & (owners <= n_labels)
-    _check(bool(owned.all()), "an owner for every prototype in declared_owner")
+    known = (owners >= 1) & (owners <= n_labels)
+    _check(bool(known.all()), "an owner for every prototype in declared_owner")
     _, i, j = np.intersect1d(numbers, counts.prototype, assume_unique=True, return_indices=True)
     _check(np.array_equal(owners[i], counts.owner[j]), "owners as declared")
 

@@ -1,4 +1,4 @@
-"""Events of prototypes, checked and counted: the form in which the Conn_Index takes its data."""
+"""Events of prototypes, checked and counted: what the Conn_Index is computed from."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.connectivity.events import as_winners
-from icvi.inputs import as_label_array
-from icvi.labels import Labels, plain
+from icvi.labels import Labels, as_label_array, plain
 from icvi.wording import short
 
 
-class Counted(NamedTuple):
+class EventCounts(NamedTuple):
     """CADJ without its zeros: ``cadj`` samples had winner i and runner-up j.
 
     Clusters are numbered 0, ..., k - 1.
@@ -29,8 +28,8 @@ class Counted(NamedTuple):
     n: NDArray[np.int64]
 
 
-def counted(winners: Any, labels: Any, owners: Any) -> Counted:
-    """The caller's events; without runners-up when there is one prototype in all."""
+def count_events(winners: Any, labels: Any, owners: Any) -> EventCounts:
+    """Count the caller's events; if there is only one prototype they have no runners-up."""
     events = as_winners(winners)
     names = as_label_array(labels, len(events))
     known = Labels()
@@ -44,11 +43,11 @@ def counted(winners: Any, labels: Any, owners: Any) -> Counted:
     edges = events[events[:, 1] >= 0]
     P = len(owner)
     pairs, cadj = np.unique(edges[:, 0] * P + edges[:, 1], return_counts=True)
-    return Counted(pairs // P, pairs % P, cadj.astype(np.float64), owner, n)
+    return EventCounts(pairs // P, pairs % P, cadj.astype(np.float64), owner, n)
 
 
 def _given(owners: Any, known: Labels, least: int) -> NDArray[np.int64]:
-    """The clusters of the prototypes as far as the caller tells."""
+    """The clusters of the prototypes, as far as the caller has passed them."""
     given = [] if owners is None else _as_list(owners)
     owner = np.full(max(least, len(given)), -1, dtype=np.int64)
     for i, label in enumerate(given):
@@ -94,12 +93,12 @@ def _check_runners_up(owner: NDArray[np.int64], events: NDArray[np.int64]) -> No
     if missing.any() and len(prototypes) > 1:
         raise ValueError(
             f"event {int(np.argmax(missing))}: expected a runner-up, got none, although there "
-            f"are {len(prototypes)} prototypes; give the best of the others"
+            f"are {len(prototypes)} prototypes; pass the best of the others"
         )
     unknown = ~missing & (owner[events[:, 1]] < 0)
     if unknown.any():
         event = int(np.argmax(unknown))
         raise ValueError(
             f"event {event}: the cluster of runner-up {events[event, 1]} is unknown, because it "
-            "never wins; give owners, the label of each prototype"
+            "never wins; pass owners, the label of each prototype"
         )
