@@ -12,7 +12,7 @@ import pytest
 import icvi
 from icvi.connectivity import saved_connectivity
 from icvi.state import saved_partition
-from icvi.tracking import saved_tracker
+from icvi.tracking.saved import tracker as saved_tracker
 from interrupting import interrupt_by_signals, interrupt_everywhere, interrupt_twice
 
 RNG = np.random.default_rng(5)

@@ -25,7 +25,7 @@ Path = str | os.PathLike[str]
 
 #: Kind -> the module that packs and unpacks it.
 _MODULES = {
-    "Tracker": "icvi.tracking.saved_tracker",
+    "Tracker": "icvi.tracking.saved.tracker",
     "Partition": "icvi.state.saved_partition",
     "Connectivity": "icvi.connectivity.saved_connectivity",
     "FuzzyART": "icvi.art.saved_art",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icvi.saving.parts import Part, arrays_of
 from icvi.streams import Batch, Position, Source
-from icvi.tracking import saved_tracker
+from icvi.tracking.saved import tracker as saved_tracker
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint

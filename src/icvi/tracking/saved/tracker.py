@@ -1,8 +1,6 @@
 """What is saved of a tracker, and how it is made again.
 
 What can be computed again from the rest, such as the distances of centroids, is left out.
-`saved_prototypes` and `saved_window` do the same for the prototypes and the window, if there are
-some.
 """
 
 from __future__ import annotations
@@ -19,8 +17,8 @@ from icvi.saving.parts import MOST, Packed, Part, nested
 from icvi.state.saved_partition import pack_clusters, unpack_clusters
 from icvi.tracking.clock import Clock
 from icvi.tracking.half_life import HalfLife
-from icvi.tracking.saved_prototypes import pack_prototypes, unpack_prototypes
-from icvi.tracking.saved_window import fill_window
+from icvi.tracking.saved.prototypes import pack_prototypes, unpack_prototypes
+from icvi.tracking.saved.window import fill_window
 from icvi.tracking.tracker import Tracker
 from icvi.tracking.window import Window
 
