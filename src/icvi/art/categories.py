@@ -56,11 +56,6 @@ class Module:
         self.__dict__.update(own_arrays(state))
 
     @property
-    def arrays(self) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]]:
-        """What kernels that learn get: weights, counters and the undo log."""
-        return self.W, self.counters, self.undo_log
-
-    @property
     def k(self) -> int:
         """Number of categories."""
         return int(self.counters[CATEGORIES])
@@ -252,7 +247,7 @@ class ModuleA:
         winners, done = np.empty((n, 2), dtype=np.int64), 0
         while True:  # the kernel stops where the module is full
             done = learn_prototypes(
-                *(*m.arrays, self.seen, X, clusters, self.scaling.bounds),
+                *(m.W, m.counters, m.undo_log, self.seen, X, clusters, self.scaling.bounds),
                 *(rho, alpha, beta, done, winners),
             )
             if done == n:

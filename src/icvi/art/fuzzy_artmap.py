@@ -315,11 +315,13 @@ class FuzzyARTMAP(ArtEstimator):
         m, s, n = self._module, self._scaling, len(X)
         rho, alpha, beta = self.rho, self.alpha, self.beta
         targets = self._targets.learn(y, self.rho_b, alpha, beta)
-        categories, done = np.empty(n, _INTEGER), 0
+        winners, done = np.empty(n, _INTEGER), 0
         while True:  # the kernel stops where the module is full
-            done = learn_map(*m.arrays, X, targets, s.bounds, rho, alpha, beta, done, categories)
+            done = learn_map(
+                m.W, m.counters, m.undo_log, X, targets, s.bounds, rho, alpha, beta, done, winners
+            )
             if done == n:
-                return categories
+                return winners
             m.grow()
 
     def _next_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:

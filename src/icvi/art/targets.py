@@ -218,7 +218,8 @@ class ModuleB:
         categories, done = np.empty(n, _INTEGER), 0
         while True:  # the kernel stops where the module is full
             done = learn_categories(
-                *m.arrays, y, self.scaling.bounds, rho, alpha, beta, done, categories
+                *(m.W, m.counters, m.undo_log, y, self.scaling.bounds, rho, alpha, beta),
+                *(done, categories),
             )
             if done == n:
                 return categories
