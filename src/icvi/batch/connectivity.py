@@ -23,7 +23,7 @@ def conn_index(
     convention: Convention = "paper",
     border: Border = "CONN",
 ) -> float:
-    r"""Conn_Index: how well prototypes are connected inside clusters, and separated between them.
+    """Conn_Index: how well prototypes are connected inside clusters, and separated between them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def conn_index(
     convention : {"paper", "toolbox"}
         The published definition, or the numbers of the code that the paper's authors published.
     border : {"CONN", "CADJ"}
-        Which prototypes form the border to another cluster; see the notes.
+        Which prototypes form the border to another cluster, as in `icvi.Connectivity`.
 
     Returns
     -------
@@ -47,35 +47,13 @@ def conn_index(
 
     See Also
     --------
-    icvi.Connectivity : The same for a stream, where the differences of the toolbox are described.
+    icvi.Connectivity : The same for a stream.
 
     Notes
     -----
-    CADJ(i, j) is the number of samples with winner i and runner-up j, and
-    :math:`CONN = CADJ + CADJ^T`.
-
-    .. math:: \mathrm{Conn\_Index} = Intra \, (1 - Inter), \quad
-              Intra = \frac1k \sum_l \frac1{n_l} \sum_{i,j \in l} CADJ(i, j), \quad
-              Inter = \frac1k \sum_l \max_{m \ne l} Inter(l, m)
-
-    .. math:: Inter(l, m) = \frac{\sum_{i \in V_{lm}} \sum_{j \in m} CONN(i, j)}
-              {\sum_{i \in V_{lm}} \sum_j CONN(i, j)}, \quad
-              V_{lm} = \{i \in l : CONN(i, j) > 0 \text{ for some } j \in m\}
-
-    With border "CADJ" it is CADJ that decides about V. A cluster with a single prototype has
-    Intra(l) = 1. The k clusters are those with samples; prototypes of others still count as
-    neighbours. The order of the samples does not matter. In a stream it does, because the first
-    samples meet few prototypes.
-
-    References
-    ----------
-    K. Tasdemir and E. Merenyi, "A validity index for prototype-based clustering of data sets
-    with complex cluster structures", IEEE Transactions on Systems, Man, and Cybernetics B
-    41 (4), 2011, 1039-1053.
-
-    L. E. Brito da Silva, N. M. Melton and D. C. Wunsch II, "Incremental cluster validity
-    indices for hard partitions: extensions and comparative study", arXiv:1902.06711, 2019,
-    Eqs. 30-36.
+    `icvi.Connectivity` has the definitions and the references. The k clusters are those with
+    samples; prototypes of other clusters still count as neighbours. The order of the samples does
+    not matter. In a stream it does, because the first samples meet few prototypes.
 
     Examples
     --------

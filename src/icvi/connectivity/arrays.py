@@ -20,9 +20,10 @@ Floats = NDArray[np.float64]
 
 
 @functools.cache
-def kernel(name: str, module: str | None = None) -> Any:
-    """A compiled kernel, loaded when a stream first needs it."""
-    return getattr(importlib.import_module(f"icvi.kernels.graph.{module or name}"), name)
+def kernel(name: str) -> Any:
+    """The kernel with a name, "module.function", loaded when a stream first needs it."""
+    module, _, function = name.partition(".")
+    return getattr(importlib.import_module(f"icvi.kernels.graph.{module}"), function)
 
 
 class Edges(NamedTuple):
@@ -106,7 +107,7 @@ class GraphArrays:
                 slots = np.zeros(2 * len(entries), dtype=np.int64)
                 self.arrays[table], self.arrays[table + L.SLOTS] = entries, slots
                 self._write_addresses()
-                kernel("rehash", "hash_table")(self.meta, table)
+                kernel("hash_table.rehash")(self.meta, table)
 
     def needed(self, table: np.int64) -> int:
         """How long a table must be for one more event; entry 0 is none."""
@@ -146,7 +147,7 @@ class GraphArrays:
 
     def read(self) -> tuple[float, float, float]:
         """The index, Intra and Inter."""
-        value, intra, inter = kernel("read_index", "events")(self.meta)
+        value, intra, inter = kernel("events.read_index")(self.meta)
         return value, intra, inter
 
     @property

@@ -167,16 +167,16 @@ def rebuild(graph: GraphArrays, columns: Integers, declared: Declared, *counts: 
     everyone = np.concatenate([numbers, declared.declared])
     if everyone.size:
         graph.grow(int(everyone.min()), int(everyone.max()), int(columns.max()))
-        kernel("declare_all", "rebuild")(graph.meta, *declared)
+        kernel("rebuild.declare_all")(graph.meta, *declared)
         for some in counts:
-            kernel("put_prototypes", "rebuild")(graph.meta, *some[:5])
+            kernel("rebuild.put_prototypes")(graph.meta, *some[:5])
         for some in counts:
             done = 0
             while done < len(some.winner):
                 graph.make_room()
-                done = kernel("put_edges", "rebuild")(graph.meta, *some[5:], done)
-        kernel("place_clusters", "rebuild")(graph.meta, numbers, columns)
-    kernel("refresh_all", "rebuild")(graph.meta)
+                done = kernel("rebuild.put_edges")(graph.meta, *some[5:], done)
+        kernel("rebuild.place_clusters")(graph.meta, numbers, columns)
+    kernel("rebuild.refresh_all")(graph.meta)
 
 
 def put_sums(graph: GraphArrays, columns: Integers, sums: Sums) -> None:
@@ -196,7 +196,7 @@ def put_sums(graph: GraphArrays, columns: Integers, sums: Sums) -> None:
     at = _pairs(graph).entry
     for field in ("X", "X_rest", "Y", "Y_rest"):
         pairs[field][at] = getattr(sums, field)
-    kernel("refresh_all", "rebuild")(graph.meta)
+    kernel("rebuild.refresh_all")(graph.meta)
 
 
 def compact(graph: GraphArrays, new: Integers | None = None) -> None:

@@ -33,7 +33,7 @@ class Graph(GraphArrays):
         """Count one event, or take it back where w is negative; FINE, or the reason why not."""
         # The kernel is called by the unpacking, not by a call of Python's: after it no interrupt
         # is raised before the caller's next call; see `icvi.transactions`.
-        apply = kernel("apply_one", "events")
+        apply = kernel("events.apply_one")
         [reason] = starmap(apply, [(self.meta, p, q, column, w, mode)])
         if reason == L.NO_ROOM:
             self.reserve(p, p, column)
@@ -51,7 +51,7 @@ class Graph(GraphArrays):
         """
         numbers = events[:, 0]
         span = int(numbers.min()), int(numbers.max()), int(columns.max())
-        out, apply, done = np.empty(len(events)), kernel("apply_many", "events"), 0
+        out, apply, done = np.empty(len(events)), kernel("events.apply_many"), 0
         while True:
             self.reserve(*span)
             chunk = (self.meta, events, columns, w, mode, done, out)
@@ -62,7 +62,7 @@ class Graph(GraphArrays):
     def declare(self, numbers: Integers, columns: Integers) -> None:
         """Have prototypes belong to clusters, with or without weight."""
         self.reserve(int(numbers.min()), int(numbers.max()), int(columns.max()))
-        kernel("declare_all", "rebuild")(self.meta, numbers, columns)
+        kernel("rebuild.declare_all")(self.meta, numbers, columns)
 
     def take_out(self, column: int) -> None:
         """Take back all events that prototypes of a cluster have won."""
@@ -131,7 +131,7 @@ class Graph(GraphArrays):
                 if rest in (kind.names or ()):
                     array[field], array[rest] = _product(array[field], array[rest], factor)
         self.meta[L.DECAYED] |= factor != 1.0
-        kernel("refresh_all", "rebuild")(self.meta)
+        kernel("rebuild.refresh_all")(self.meta)
         counts = counts_of(self)
         faint = (counts.cadj > 0.0) & (counts.cadj < L.NOTHING)
         lonely = (counts.pending > 0.0) & (counts.pending < L.NOTHING)

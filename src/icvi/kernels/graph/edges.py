@@ -24,7 +24,8 @@ _NONE = np.int64(0)
 _ROUNDING, _ROUNDING_OF_PRODUCTS = 2.0**-50, 1e-12
 
 
-@kernel
+# Inlined, because it is most of the work of an event; so it is called in two places only.
+@kernel(forceinline=True)
 def add_edge(meta, i, j, w):
     """CADJ(i, j) += w, O(k) amortised; a negative w takes back."""
     e = edge(meta, edge_of(meta, i, j))
@@ -51,9 +52,11 @@ def add_edge(meta, i, j, w):
 @kernel
 def add_both(meta, i, j, w, rest):
     """CADJ(i, j) += (w, rest)."""
-    add_edge(meta, i, j, w)
-    if rest != 0.0:
-        add_edge(meta, i, j, rest)
+    while True:
+        add_edge(meta, i, j, w)
+        if rest == 0.0:
+            return
+        w, rest = rest, 0.0
 
 
 @kernel

@@ -43,7 +43,7 @@ def content(tracker):
         return path.read_bytes()
 
 
-class Living(RuleBasedStateMachine):
+class Changes(RuleBasedStateMachine):
     """A tracker, and a list of the samples that it should hold, each with its event."""
 
     @initialize(declared=st.booleans())
@@ -382,7 +382,7 @@ def assert_traced(t, trace):
         np.testing.assert_allclose(trace[name][-1], value, rtol=1e-9, equal_nan=True)
 
 
-Living.TestCase.settings = settings(
+Changes.TestCase.settings = settings(
     max_examples=40, stateful_step_count=25, phases=[Phase.generate], deadline=None
 )
-TestLiving = Living.TestCase
+TestChanges = Changes.TestCase

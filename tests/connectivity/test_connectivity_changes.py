@@ -1,4 +1,4 @@
-"""What was counted is taken back, moved, multiplied, joined: always the index of what is left."""
+"""Events are removed, moved, multiplied, combined: always the index of what is left."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def arrays_of(c: icvi.Connectivity) -> dict[str, Any]:
 
 
 def rebuilt(c: icvi.Connectivity) -> icvi.Connectivity:
-    """All sums anew, from the edges."""
+    """All sums computed again from the edges."""
     twin = c.copy()
     graph = twin._state.graph
     rebuild(graph, graph.columns(), declared_of(graph), counts_of(graph))
@@ -53,7 +53,7 @@ def saved(c: icvi.Connectivity) -> icvi.Connectivity:
 # -- everything in any order -------------------------------------------------------------------
 
 
-class Living(RuleBasedStateMachine):
+class PaperCONN(RuleBasedStateMachine):
     """Three graphs and what they should be."""
 
     form: tuple[Any, Any] = ("paper", "CONN")
@@ -160,20 +160,20 @@ class Living(RuleBasedStateMachine):
             np.testing.assert_allclose(c.prototype_counts, weights, rtol=1e-12)
 
 
-class ToolboxCONN(Living):
+class ToolboxCONN(PaperCONN):
     form = ("toolbox", "CONN")
 
 
-class PaperCADJ(Living):
+class PaperCADJ(PaperCONN):
     form = ("paper", "CADJ")
 
 
-class ToolboxCADJ(Living):
+class ToolboxCADJ(PaperCONN):
     form = ("toolbox", "CADJ")
 
 
 few = settings(max_examples=25, stateful_step_count=30, deadline=None, derandomize=True)
-TestPaperCONN = Living.TestCase
+TestPaperCONN = PaperCONN.TestCase
 TestToolboxCONN, TestPaperCADJ = ToolboxCONN.TestCase, PaperCADJ.TestCase
 TestToolboxCADJ = ToolboxCADJ.TestCase
 for case in (TestPaperCONN, TestToolboxCONN, TestPaperCADJ, TestToolboxCADJ):
@@ -201,7 +201,7 @@ def test_taking_back_gives_the_index_of_the_rest(convention, border, events, dat
         values.append(c.value)
         del left[t]
         model.events = list(left.values())
-        model.settle()
+        model.drop_unused()
         assert_is(c, model.read(convention, border))
     np.testing.assert_array_equal(many.remove_many(*columns(taken)), values)
     assert math.isnan(c.value)
