@@ -182,7 +182,7 @@ def _connectivity_steps(c: Any) -> list[Any]:
         for (i, j), owner in zip(np.argwhere(graph.cadj > 0).tolist(), c.owners, strict=False):
             graph.remove(i, j, owner, graph.cadj[i, j])
 
-    small = c.n_prototypes == 0 or c._graph.meta[12:20].max() < 2**62
+    small = c.n_prototypes == 0 or c._state.graph.meta[12:20].max() < 2**62
     return [
         _read(c, "value", "intra", "inter", "inter_matrix", "counts", "labels", "known_labels"),
         _read(c, "declared", "owners", "n_events", "intra_per_cluster"),

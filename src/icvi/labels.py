@@ -104,6 +104,10 @@ class Labels:
         if noise_label is not None:
             check_label(noise_label)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Version 0.1.0 pickled the next serial under another name.
+        self.__dict__.update({"next_serial" if n == "_next" else n: v for n, v in state.items()})
+
     def __len__(self) -> int:
         return len(self.columns)
 

@@ -144,7 +144,7 @@ def remembered(tracker, winners, at):
         return None
     if tracker._prototypes.module is None:
         return winners[149]
-    q = tracker._prototypes.quantization.written()
+    q = tracker._prototypes.quantization.to_dict()
     X, labels = blobs(200, d=3, k=6)
     twin = icvi.Quantizer(q["rho"], q["alpha"], q["beta"], bounds=q["bounds"])
     return twin.fit(X[:150], labels[:150]).winners_[at]

@@ -254,7 +254,7 @@ def test_winners_are_split_by_key_and_refused_for_all():
     assert bank["b"].values == alone.values
     before = snapshot(bank)
     # Prototype 1 belongs to cluster 0 of "a", and to cluster 1 of "b".
-    with pytest.raises(ValueError, match="key 'b': event 0: prototype 1 belongs to cluster 1"):
+    with pytest.raises(ValueError, match="key 'b': sample 0: prototype 1 belongs to cluster 1"):
         bank.update_many(["a", "b"], [[1.0], [1.0]], [0, 0], winners=[[1, 0], [1, 0]])
     with pytest.raises(ValueError, match="a winner and a runner-up per sample, got 1 for 2"):
         bank.update_many(["a", "b"], [[1.0], [1.0]], [0, 0], winners=[[1, 0]])

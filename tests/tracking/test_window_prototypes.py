@@ -8,7 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 import test_mixtures
-from test_living_prototypes import content
+from test_prototype_changes import content
 
 import icvi
 import naive_connectivity as naive
@@ -42,7 +42,7 @@ class Stream:
         self.counted = (self.labels != NOISE) & (self.weights > 0.0)
         q = icvi.Quantizer(rho=rho, bounds=self.bounds)
         q.fit(self.X[self.counted], self.labels[self.counted])
-        self.winners = np.tile([0, 1], (n, 1))  # of those that do not count, nobody looks at it
+        self.winners = np.tile([0, 1], (n, 1))  # those of samples that do not count are not read
         self.winners[self.counted] = q.winners_
         self.owners = dict(zip(self.winners[self.counted, 0].tolist(), self.labels[self.counted]))
 
@@ -285,7 +285,7 @@ def test_what_cannot_be_leaves_a_window_as_it_was(options):
             t.update(x, label)
         with pytest.raises(ValueError, match="belongs to cluster"):
             t.update(x, other, winners=event)
-        with pytest.raises(ValueError, match=r"event 1: .*belongs to cluster"):
+        with pytest.raises(ValueError, match=r"sample 1: .*belongs to cluster"):
             t.update_many([x, x], [label, other], winners=[event, event])
     else:
         with pytest.raises(ValueError, match="found the winners itself"):
@@ -421,7 +421,7 @@ def test_prototypes_that_were_found_do_not_combine():
     told.update_many(X, labels, winners=icvi.Quantizer().fit(X, labels).winners_)
     for a, b in ((own, told), (told, own), (own, own.copy())):
         before = content(a), content(b)
-        with pytest.raises(ValueError, match=r"found the winners themselves.* numbered diff"):
+        with pytest.raises(ValueError, match=r"find the winners themselves.* numbered diff"):
             a.combine(b)
         assert (content(a), content(b)) == before
     for options in ({"bounds": (0.0, 1.0)}, {"bounds": (-3.0, 7.0), "quantizer": {"rho": 0.5}}):

@@ -8,6 +8,7 @@ from collections.abc import Hashable
 from typing import Any, Self
 
 from icvi.inputs import as_flag
+from icvi.saving.kinds import save
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Chunk
 from icvi.state.clusters import Clusters
@@ -205,9 +206,7 @@ class Partition(ClusterSummary):
     @exclusive
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving.partition import pack_partition, write
-
-        write(path, "Partition", pack_partition(self._clusters))
+        save("Partition", self, path)
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

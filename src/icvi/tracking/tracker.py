@@ -15,6 +15,7 @@ from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.inputs import as_every, as_factor, as_least, as_weight
 from icvi.kernels.undefined import EMPTY, why
 from icvi.progress import progress
+from icvi.saving.kinds import save
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
@@ -250,7 +251,7 @@ class Tracker(ClusterSummary):
         if self._prototypes is None:
             self._forgetting.enter(self._clusters, x, label, weight, time)
         else:
-            from icvi.tracking.prototype_window import enter
+            from icvi.tracking.prototype_sample import enter
 
             forgetting, clusters = self._forgetting, self._clusters
             enter(self._prototypes, forgetting, clusters, x, label, weight, winners, time)
@@ -313,7 +314,9 @@ class Tracker(ClusterSummary):
         self._refuse_winners(winners)
         if self._prototypes is not None:
             self._undo = self._mark()
-            self._prototypes.check_chunk(work, winners)
+            from icvi.tracking.prototype_events import events_of
+
+            events_of(self._prototypes, work, winners).check()
             self._roll_back()
 
     @changes
@@ -484,7 +487,7 @@ class Tracker(ClusterSummary):
         self._undo = self._snapshot(in_place=True)
         self._forgetting.catch_up(self._clusters)
         if self._prototypes is not None:
-            from icvi.tracking.prototype_window import follow
+            from icvi.tracking.prototype_sample import follow
 
             follow(self._prototypes, self._forgetting)
 
@@ -529,7 +532,7 @@ class Tracker(ClusterSummary):
             at = forgetting.locate(clusters, x, old, weight, None)
             clusters.move(x, old, new, weight)
         else:
-            from icvi.tracking.moved_sample import MovedSample
+            from icvi.tracking.prototype_sample import MovedSample
             from icvi.tracking.prototypes import as_pair
 
             clusters.serial(old)  # refuses an unknown label
@@ -603,7 +606,7 @@ class Tracker(ClusterSummary):
             [(index.parameters, index.ridge) for index in self.indices],
             self._policy.undefined,
             self._spans,
-            None if self._prototypes is None else self._prototypes.quantization.written(),
+            None if self._prototypes is None else self._prototypes.quantization.to_dict(),
         )
 
     def __add__(self, other: Self) -> Self:
@@ -629,9 +632,7 @@ class Tracker(ClusterSummary):
         numbers, strings, bytes, dates, times and tuples of these. Your own indices are saved by
         name.
         """
-        from icvi.saving.registry import save
-
-        save(self, path)
+        save("Tracker", self, path)
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -805,7 +806,9 @@ class Tracker(ClusterSummary):
         ks = np.empty(len(at), dtype=np.int64)
         events = None
         if self._prototypes is not None:
-            events = self._prototypes.events(work, winners, new_winners)
+            from icvi.tracking.prototype_events import events_of
+
+            events = events_of(self._prototypes, work, winners, new_winners)
             events.begin(rows >= 0)
         with work, progress("icvi", len(entering)) as advance:
             for first in range(0, len(work), _BLOCK):

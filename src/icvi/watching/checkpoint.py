@@ -12,7 +12,7 @@ from icvi.files import remove_unfinished
 from icvi.optional import load
 from icvi.saving import container
 from icvi.saving.json_values import from_json
-from icvi.saving.partition import write
+from icvi.saving.kinds import write
 from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
