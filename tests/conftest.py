@@ -20,7 +20,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 #: Files that take a minute: begun last, one of them would keep a single worker busy at the end.
 LONG = {
-    "test_connectivity_living.py",
+    "test_connectivity_changes.py",
     "test_docs.py",
     "test_study.py",
     "test_trace_files.py",

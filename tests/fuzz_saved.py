@@ -107,8 +107,8 @@ _STATE = ("counts", "centers", "compactness", "noise_share", "n_samples", "label
 
 def _tracker_steps(t: Any) -> list[Any]:
     given = t._prototypes is not None and t._prototypes.module is None and t.n_clusters > 0
-    moment = [t._flow.clock.now / 1e9 if t._flow is not None else 0.0]
-    timed = t._flow is not None and t._flow.clock.timed
+    moment = [t._forgetting.clock.now / 1e9 if t._forgetting.forgets else 0.0]
+    timed = t._forgetting.forgets and t._forgetting.clock.timed
     d = t.n_features or 2
 
     def sample(n: int) -> Any:
@@ -182,7 +182,7 @@ def _connectivity_steps(c: Any) -> list[Any]:
         for (i, j), owner in zip(np.argwhere(graph.cadj > 0).tolist(), c.owners, strict=False):
             graph.remove(i, j, owner, graph.cadj[i, j])
 
-    small = c.n_prototypes == 0 or c._graph.meta[12:20].max() < 2**62
+    small = c.n_prototypes == 0 or c._state.graph.meta[12:20].max() < 2**62
     return [
         _read(c, "value", "intra", "inter", "inter_matrix", "counts", "labels", "known_labels"),
         _read(c, "declared", "owners", "n_events", "intra_per_cluster"),

@@ -1,4 +1,4 @@
-"""Conn_Index straight from its definition: dense matrices, all of them anew after every event.
+"""Conn_Index straight from its definition: dense matrices, computed from scratch after every event.
 
 An event is (winner, runner_up, label, weight), runner_up -1 for none yet and NEVER for none at
 all. Nothing here shares code or shortcuts with the library under test.
@@ -99,7 +99,7 @@ def inter_of(
 
 
 class Survivors:
-    """The events that are left, one by one, and the rules by which prototypes and clusters live.
+    """The events that are left, one by one, and the rules by which prototypes and clusters stay.
 
     An event is [winner, runner_up, weight], runner_up NEVER for none.
     """
@@ -125,16 +125,16 @@ class Survivors:
         self.owner[winner] = label
         if runner_up in fresh:
             self.owner[runner_up] = self.declared[runner_up]
-        self.settle()
+        self.drop_unused()
 
     def take(self, number: int, share: float = 1.0) -> None:
         self.events[number][2] -= share * self.events[number][2]
         if self.events[number][2] == 0:
             del self.events[number]
-        self.settle()
+        self.drop_unused()
 
-    def settle(self) -> None:
-        """Prototypes live by weight or an edge, clusters by weight."""
+    def drop_unused(self) -> None:
+        """Prototypes stay while they have weight or an edge, clusters while they have weight."""
         met = {i for event in self.events for i in event[:2]}
         self.owner = {i: label for i, label in self.owner.items() if i in met}
         self.seconds = {i: js for i, js in self.seconds.items() if i in met}
@@ -145,14 +145,14 @@ class Survivors:
     def merge(self, into: Hashable, source: Hashable) -> None:
         self.owner = {i: into if c == source else c for i, c in self.owner.items()}
         self.declared = {i: into if c == source else c for i, c in self.declared.items()}
-        self.settle()
+        self.drop_unused()
 
     def move(self, prototype: int, label: Hashable) -> None:
         if prototype in self.owner:
             self.owner[prototype] = label
         if prototype in self.declared:
             self.declared[prototype] = label
-        self.settle()
+        self.drop_unused()
 
     def decay(self, factor: float) -> None:
         for event in self.events:
@@ -165,7 +165,7 @@ class Survivors:
         self.declared |= other.declared
         for i, js in other.seconds.items():
             self.seconds[i] = self.seconds.get(i, set()) | js
-        self.settle()
+        self.drop_unused()
 
     def clone(self) -> "Survivors":
         twin = Survivors()

@@ -38,7 +38,7 @@ _HOME = {
     "batch": "icvi.batch",
     "catalogue": "icvi.indices",
     "index": "icvi.indices",
-    "load": "icvi.saving.registry",
+    "load": "icvi.saving.kinds",
     "metrics": "icvi.metrics",
     "rCIP": "icvi.indices",
     "rH": "icvi.indices",
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from icvi.indices import rH as rH
     from icvi.indices.index import index as index
     from icvi.kernels.state import State as State
-    from icvi.saving.registry import load as load
+    from icvi.saving.kinds import load as load
     from icvi.state.partition import Partition as Partition
     from icvi.tracking.bank import TrackerBank as TrackerBank
     from icvi.tracking.trace import Trace as Trace

@@ -99,10 +99,14 @@ class Labels:
     def __init__(self, noise_label: Hashable = None) -> None:
         self.columns: dict[Hashable, int] = {}
         self.serials: list[int] = []  # per column; increasing, never reused
-        self._next = 1
+        self.next_serial = 1
         self.noise_label = noise_label
         if noise_label is not None:
             check_label(noise_label)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Version 0.1.0 pickled the next serial under another name.
+        self.__dict__.update({"next_serial" if n == "_next" else n: v for n, v in state.items()})
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -137,8 +141,8 @@ class Labels:
         """Give new labels the next free columns."""
         for label in new:
             self.columns[label] = len(self.columns) + 1
-            self.serials.append(self._next)
-            self._next += 1
+            self.serials.append(self.next_serial)
+            self.next_serial += 1
 
     def forget_after(self, k: int) -> None:
         """Keep the first k labels only."""
@@ -148,11 +152,11 @@ class Labels:
 
     def snapshot(self) -> tuple[dict[Hashable, int], list[int], int]:
         """What `restore` needs to undo all later changes."""
-        return self.columns.copy(), self.serials.copy(), self._next
+        return self.columns.copy(), self.serials.copy(), self.next_serial
 
     def restore(self, saved: tuple[dict[Hashable, int], list[int], int]) -> None:
         """Undo all changes since `snapshot`; in place, because others refer to the dictionary."""
-        columns, serials, self._next = saved
+        columns, serials, self.next_serial = saved
         self.columns.clear()
         self.columns.update(columns)
         self.serials[:] = serials

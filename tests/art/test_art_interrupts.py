@@ -18,7 +18,7 @@ from test_art_estimators import content
 import icvi.saving.container
 import interrupting
 import processes
-from icvi.art.module import Module
+from icvi.art.categories import Module
 from icvi.kernels.compiler.minima import LANES
 from interrupting import Injector, interrupt_by_signals, interrupt_everywhere, interrupt_twice
 from streams import blobs
@@ -166,7 +166,7 @@ def test_names_of_features_come_and_go_with_the_fit(monkeypatch):
 
 
 def test_what_only_looks_may_be_interrupted(kind, monkeypatch):
-    monkeypatch.setattr(icvi.saving.container, "write", lambda *_: None)
+    monkeypatch.setattr(icvi.saving.container, "write", lambda *_, **__: None)
     made = kind.after("fit", slice(0, 60))
     looks = [lambda e: e.predict(X), lambda e: e.save("e"), pickle.dumps, copy.copy]
     for look in looks:

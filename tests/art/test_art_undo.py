@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from test_art_estimators import content
 
-from icvi.art.module import Module
-from icvi.art.module_a import ModuleA
+from icvi.art.categories import Module, ModuleA
 from icvi.art.scaling import Scaling
 from streams import blobs
 

@@ -388,8 +388,8 @@ def test_edges_can_be_taken_back_without_a_trace(convention, border, events, dat
 BEGINNING = [(0, -1, "a", 1.0), (1, 0, "b", 1.0), (2, 1, "a", 1.0)]
 
 REFUSED = {
-    "negative winner": ((-1, 0, "a"), ValueError, "expected a winner from 0 on, got -1"),
-    "negative runner-up": ((0, -2, "a"), ValueError, "expected a runner-up from 0 on, got -2"),
+    "negative winner": ((-1, 0, "a"), ValueError, "expected a winner of at least 0, got -1"),
+    "negative runner-up": ((0, -2, "a"), ValueError, "expected a runner-up of at least 0, got -2"),
     "winner is runner-up": ((1, 1, "b"), ValueError, "prototype 1 is given as winner and as"),
     "no runner-up": ((0, -1, "a"), ValueError, "expected a runner-up for prototype 0, got none"),
     "new winner, no runner-up": ((5, -1, "a"), ValueError, "expected a runner-up for prototype 5"),

@@ -140,11 +140,11 @@ def test_prototypes_that_come_back_go_on_to_the_bit(way, mode, changed, tmp_path
 
 def remembered(tracker, winners, at):
     """The last event: said, unless a window has it; a tracker's own module has found the same."""
-    if tracker._window is not None:
+    if tracker.window is not None:
         return None
     if tracker._prototypes.module is None:
         return winners[149]
-    q = tracker._prototypes.quantization.written()
+    q = tracker._prototypes.quantization.to_dict()
     X, labels = blobs(200, d=3, k=6)
     twin = icvi.Quantizer(q["rho"], q["alpha"], q["beta"], bounds=q["bounds"])
     return twin.fit(X[:150], labels[:150]).winners_[at]

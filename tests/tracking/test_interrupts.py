@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import icvi
-from icvi.saving.connectivity import pack_connectivity
-from icvi.saving.partition import pack_partition
-from icvi.saving.registry import pack_tracker
+from icvi.connectivity import saved_connectivity
+from icvi.state import saved_partition
+from icvi.tracking.saved import tracker as saved_tracker
 from interrupting import interrupt_by_signals, interrupt_everywhere, interrupt_twice
 
 RNG = np.random.default_rng(5)
@@ -65,7 +65,7 @@ def bits(packed):
 
 def state(t):
     values = np.array(list(t.values.values())).tobytes()
-    return values, bits(pack_tracker(t)), t.n_samples, t.noise_share, t.labels
+    return values, bits(saved_tracker.pack(t)), t.n_samples, t.noise_share, t.labels
 
 
 def single(name, label, n=25):
@@ -180,7 +180,7 @@ PARTITION_CALLS = {
 @pytest.mark.parametrize("call", PARTITION_CALLS)
 def test_an_interrupted_call_leaves_a_partition_as_it_was(call):
     def state(p):
-        return p.n_samples, bits(pack_partition(p._clusters))
+        return p.n_samples, bits(saved_partition.pack(p))
 
     interrupt_everywhere(partition, PARTITION_CALLS[call], state)
 
@@ -212,7 +212,7 @@ def test_an_interrupted_call_leaves_a_connectivity_as_it_was(call):
         return c
 
     def state(c):
-        return c.value, bits(pack_connectivity(c))
+        return c.value, bits(saved_connectivity.pack(c))
 
     def run(c):
         # A copy is another graph, in whose call it is no use to be interrupted.

@@ -240,7 +240,7 @@ def test_winners_that_do_not_fit_change_nothing(smart):
     other = next(label for label in t.labels if label != owner)
     with pytest.raises(ValueError, match="prototype 0 belongs to cluster"):
         t.update(X[0], other, winners=(0, 1))
-    with pytest.raises(ValueError, match="event 1: prototype 0 belongs to cluster"):
+    with pytest.raises(ValueError, match="sample 1: prototype 0 belongs to cluster"):
         t.update_many(X[:2], [owner, other], winners=[[0, 1], [0, 1]])
     with pytest.raises(ValueError, match="got 1 for 2 samples"):
         t.update_many(X[:2], [owner, owner], winners=[[0, 1]])

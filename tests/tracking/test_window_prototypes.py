@@ -8,7 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 import test_mixtures
-from test_living_prototypes import content
+from test_prototype_changes import content
 
 import icvi
 import naive_connectivity as naive
@@ -42,7 +42,7 @@ class Stream:
         self.counted = (self.labels != NOISE) & (self.weights > 0.0)
         q = icvi.Quantizer(rho=rho, bounds=self.bounds)
         q.fit(self.X[self.counted], self.labels[self.counted])
-        self.winners = np.tile([0, 1], (n, 1))  # of those that do not count, nobody looks at it
+        self.winners = np.tile([0, 1], (n, 1))  # those of samples that do not count are not read
         self.winners[self.counted] = q.winners_
         self.owners = dict(zip(self.winners[self.counted, 0].tolist(), self.labels[self.counted]))
 
@@ -220,7 +220,7 @@ def test_what_a_window_holds_can_be_taken_back_moved_merged_and_decayed(indices,
         stream.winners[50] = event
     else:
         t.relabel(stream.X[50], old, new)
-        stream.winners[50] = t._window.winners(30, 31)[0]
+        stream.winners[50] = t._forgetting.winners(30, 31)[0]
         stream.owners[int(stream.winners[50, 0])] = new
     stream.labels[50] = new
     # Merged and decayed.
@@ -250,7 +250,7 @@ def test_what_a_window_holds_can_be_taken_back_moved_merged_and_decayed(indices,
             t.update(stream.X[n], label, winners=stream.winners[n])
         else:
             t.update(stream.X[n], label)
-            stream.winners[n] = t._window.winners(39, 40)[0]
+            stream.winners[n] = t._forgetting.winners(39, 40)[0]
             stream.owners[int(stream.winners[n, 0])] = label
         check(n + 1)
 
@@ -262,9 +262,15 @@ def test_what_cannot_be_leaves_a_window_as_it_was(options):
     t = icvi.Tracker(["CH", "Conn", RCIP], quantizer={"rho": 0.75}, **options)
     t.update_many(stream.X, stream.labels, **stream.options(given, slice(None)))
     before = content(t)
-    x, label, event = stream.X[30], stream.labels[30], tuple(t._window.winners(10, 11)[0].tolist())
+    x, label, event = (
+        stream.X[30],
+        stream.labels[30],
+        tuple(t._forgetting.winners(10, 11)[0].tolist()),
+    )
     other = next(c for c in stream.labels if c != label)
-    with pytest.raises(ValueError, match=r"counted this sample with winners .* it remembers them"):
+    with pytest.raises(
+        ValueError, match=r"counted this sample with winners .* the window knows them"
+    ):
         t.remove(x, label, winners=(event[0], 999))
     with pytest.raises(ValueError, match="the window has no such sample"):
         t.remove(stream.X[0], stream.labels[0])
@@ -279,7 +285,7 @@ def test_what_cannot_be_leaves_a_window_as_it_was(options):
             t.update(x, label)
         with pytest.raises(ValueError, match="belongs to cluster"):
             t.update(x, other, winners=event)
-        with pytest.raises(ValueError, match=r"event 1: .*belongs to cluster"):
+        with pytest.raises(ValueError, match=r"sample 1: .*belongs to cluster"):
             t.update_many([x, x], [label, other], winners=[event, event])
     else:
         with pytest.raises(ValueError, match="found the winners itself"):
@@ -382,7 +388,7 @@ def test_what_fades_can_be_taken_back_moved_merged_and_decayed_at_what_it_is_wor
 
 def test_overlaps_of_prototypes_do_not_fade():
     for index in (RCIP, RH):
-        with pytest.raises(ValueError, match=r"cannot fade: .* have no covariance; use window="):
+        with pytest.raises(ValueError, match=r"cannot fade: .* has no covariance; use window="):
             icvi.Tracker(["Conn", index], half_life=10.0)
 
 
@@ -415,11 +421,11 @@ def test_prototypes_that_were_found_do_not_combine():
     told.update_many(X, labels, winners=icvi.Quantizer().fit(X, labels).winners_)
     for a, b in ((own, told), (told, own), (own, own.copy())):
         before = content(a), content(b)
-        with pytest.raises(ValueError, match=r"found the winners themselves.* numbered diff"):
+        with pytest.raises(ValueError, match=r"find the winners themselves.* numbered diff"):
             a.combine(b)
         assert (content(a), content(b)) == before
     for options in ({"bounds": (0.0, 1.0)}, {"bounds": (-3.0, 7.0), "quantizer": {"rho": 0.5}}):
-        with pytest.raises(ValueError, match="what quantizer and bounds say is"):
+        with pytest.raises(ValueError, match=r"\(quantizer, bounds\) is"):
             told.combine(icvi.Tracker(["Conn"], **options))
     told.combine(also)  # which has seen nothing
 

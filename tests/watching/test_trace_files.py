@@ -317,7 +317,7 @@ def test_names_may_be_anything_but_those_of_our_columns(tmp_path):
     trace = Trace.__new__(Trace)
     trace.names, trace.k, trace.samples = odd, step.trace.k, step.trace.samples
     trace.labels, trace._values = step.trace.labels, np.tile(step.trace["CH"], (4, 1)).T
-    trace._treatment = mock.Mock(column=lambda _, values: values)
+    trace._policy = mock.Mock(column=lambda _, values: values)
     odd_step = Step(step.X, step.labels, None, 0, trace, step.tracker)
     for ending in FORMATS:
         path = tmp_path / f"trace.{ending}"

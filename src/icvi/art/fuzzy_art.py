@@ -8,10 +8,11 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.estimator import ArtEstimator, ClusterMixin
-from icvi.art.module import Module
-from icvi.art.options import check_epochs, check_vigilance
+from icvi.art.base import ArtEstimator
+from icvi.art.categories import Module
+from icvi.art.parameters import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.art.scikit import ClusterMixin
 from icvi.kernels.art.fuzzy_art import learn_categories
 from icvi.transactions import changes, shares
 
@@ -19,10 +20,10 @@ _INTEGER = np.dtype(np.int64)
 
 
 class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
-    r"""Fuzzy adaptive resonance theory: a clusterer that is truly online.
+    r"""Fuzzy adaptive resonance theory: a clusterer that learns one sample at a time.
 
-    A sample goes to the category that it fits best among those it may not stretch too far;
-    where there is none it founds a category. Nothing learnt is ever lost to new samples.
+    A sample joins the category that it fits best among those that it would not stretch too far;
+    if there is none, it creates a category. New samples never erase what was learnt before.
 
     Parameters
     ----------
@@ -35,10 +36,10 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     max_iter : int, default 1
         Passes over the data in `fit`; it stops earlier when a pass changes no weight.
     bounds : tuple (low, high), optional
-        What becomes 0 and 1, each a number or one per feature. Learnt by default: from all
-        of `fit`'s samples, or from the first chunk that `partial_fit` gets.
+        Values that are scaled to 0 and 1, each a number or one number per feature. Learnt by
+        default: from all samples of `fit`, or from the first chunk of `partial_fit`.
     out_of_bounds : {"clip", "error"}, default "clip"
-        Samples outside the bounds are taken as on the border, or refused.
+        Samples outside the bounds are clipped to the border, or refused.
 
     Attributes
     ----------
@@ -113,7 +114,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Samples.
         y : ignored
         """
-        X = self._begin(X)
+        X = self._first_samples(X)
         for epoch in range(int(self.max_iter)):
             before = self._module.changes
             self.labels_ = self._learn(X)
@@ -132,13 +133,13 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Samples.
         y : ignored
         """
-        self.labels_ = self._learn(self._go_on(X))
+        self.labels_ = self._learn(self._more_samples(X))
         return self
 
     @changes
     def update(self, x: Any) -> int:
         """Learn one sample; its category."""
-        return int(self._learn(self._go_on_with_one(x))[0])
+        return int(self._learn(self._one_sample(x))[0])
 
     @overload
     def predict(self, X: Any, *, return_second: Literal[False] = ...) -> NDArray[np.int64]: ...
@@ -164,7 +165,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Also return the runner-up: the highest choice of the other categories; -1 where
             there is no other.
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         winners = self._module.rank(X, self._scaling, self.rho, self.alpha)
         return (winners[:, 0], winners[:, 1]) if return_second else winners[:, 0]
 
@@ -194,22 +195,22 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         check_vigilance("rho", self.rho)
         check_epochs(self.max_iter)
 
-    def _forget(self, scaling: Scaling) -> None:
+    def _reset(self, scaling: Scaling) -> None:
         self._module = Module(scaling.d)
 
     def _snapshot(self, n: int) -> Any:
         return self._module.snapshot(n)
 
-    def _rewind(self, saved: Any) -> None:
+    def _undo_learning(self, saved: Any) -> None:
         self._module.restore(saved)
 
     def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
         m, s, n = self._module, self._scaling, len(X)
         rho, alpha, beta = self.rho, self.alpha, self.beta
         labels, done = np.empty(n, _INTEGER), 0
-        while True:  # it stops where the module is full
+        while True:  # the kernel stops where the module is full
             done = learn_categories(
-                m.W, m.counters, m.note, X, s.bounds, rho, alpha, beta, done, labels
+                m.W, m.counters, m.undo_log, X, s.bounds, rho, alpha, beta, done, labels
             )
             if done == n:
                 return labels

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module import Module
-from icvi.art.options import check_epochs, check_vigilance
-from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.art.supervised import SupervisedArt
+from icvi.art.base import ArtEstimator
+from icvi.art.categories import Module
+from icvi.art.parameters import check_epochs, check_vigilance
+from icvi.art.scaling import OutOfBounds, Scaling, check_first
+from icvi.art.scikit import ClassifierTags, RegressorTags
+from icvi.art.targets import Classes, ModuleB, Targets
 from icvi.inputs import refuse_masked
 from icvi.kernels.art.fuzzy_artmap import learn_map
 from icvi.transactions import changes, shares
@@ -20,13 +22,13 @@ from icvi.wording import short
 _INTEGER = np.dtype(np.int64)
 
 
-class FuzzyARTMAP(SupervisedArt):
-    r"""Fuzzy adaptive resonance theory with a map: a classifier that is truly online.
+class FuzzyARTMAP(ArtEstimator):
+    r"""Fuzzy adaptive resonance theory with a map: a classifier that learns one sample at a time.
 
     Module A puts samples into categories as `FuzzyART` does; each category maps to one class,
     many may map to the same. Where the best category maps to another class, its match becomes
-    the vigilance to exceed and the search goes on (match tracking); where none is left, the
-    sample founds a category. So vigilance rises where classes are hard to tell apart only.
+    the vigilance to exceed and the search continues (match tracking); where none is left, the
+    sample creates a category. So vigilance rises only where classes are hard to tell apart.
 
     With ``rho_b`` the targets are numbers or vectors: a module B puts them into categories,
     and these take the place of the classes.
@@ -46,12 +48,12 @@ class FuzzyARTMAP(SupervisedArt):
     max_iter : int, default 1
         Passes over the data in `fit`; it stops earlier when a pass changes no weight.
     bounds : tuple (low, high), optional
-        What becomes 0 and 1, each a number or one per feature. Learnt by default: from all
-        of `fit`'s samples, or from the first chunk that `partial_fit` gets.
+        Values that are scaled to 0 and 1, each a number or one number per feature. Learnt by
+        default: from all samples of `fit`, or from the first chunk of `partial_fit`.
     bounds_y : tuple (low, high), optional
         The same for targets that are vectors.
     out_of_bounds : {"clip", "error"}, default "clip"
-        Samples and vectors outside the bounds are taken as on the border, or refused.
+        Samples and vectors outside the bounds are clipped to the border, or refused.
 
     Attributes
     ----------
@@ -86,7 +88,7 @@ class FuzzyARTMAP(SupervisedArt):
     The raised vigilance lasts for one sample. Only the category that the search ends with
     learns. Under fast learning, once a pass changes no weight, every sample of `fit` is
     predicted to be of its own class. Equal samples of different classes prevent that: each
-    time they are learnt, those of all classes but one found one more category.
+    time they are learnt, those of all classes but one create one more category.
 
     Module B sees each target before module A sees the sample, and learns in any case.
 
@@ -103,7 +105,7 @@ class FuzzyARTMAP(SupervisedArt):
     >>> m = icvi.FuzzyARTMAP(bounds=(0.0, 1.0))
     >>> m.fit([[0.1, 0.1], [0.2, 0.3], [0.9, 0.8]], ["low", "low", "high"]).predict([[0.7, 0.9]])
     array(['high'], dtype='<U4')
-    >>> m.update([0.15, 0.2], "odd")  # founds a category inside that of "low"
+    >>> m.update([0.15, 0.2], "odd")  # creates a category inside that of "low"
     2
     >>> m.classes_[m.map_].tolist()
     ['low', 'high', 'odd']
@@ -114,6 +116,8 @@ class FuzzyARTMAP(SupervisedArt):
     >>> r.predict([[0.9], [2.5]]).tolist()
     [30.0, 20.0]
     """
+
+    _targets: Targets
 
     def __init__(
         self,
@@ -147,7 +151,7 @@ class FuzzyARTMAP(SupervisedArt):
         y : array-like of shape (n,) or (n, m)
             Label of each sample, or, with ``rho_b``, a number or a vector of m numbers.
         """
-        X = self._begin(X)
+        X = self._first_samples(X)
         y = self._first_targets(y, len(X), None)
         for epoch in range(int(self.max_iter)):
             before = self._changes
@@ -169,21 +173,21 @@ class FuzzyARTMAP(SupervisedArt):
             As in `fit`.
         classes : array-like, optional
             Labels of all classes, at the first call; other labels are refused from then on.
-            Where it is left out, labels join as they appear.
+            By default, labels are added as they appear.
         """
-        X = self._go_on(X)
-        self._learn(X, self._go_on_with_targets(y, len(X), classes))
+        X = self._more_samples(X)
+        self._learn(X, self._next_targets(y, len(X), classes))
         return self
 
     @changes
     def update(self, x: Any, y: Any) -> int:
         """Learn one sample and its target; its category in module A."""
-        if y.__class__ not in (int, str):  # the others are rare, and looked at
+        if y.__class__ not in (int, str):  # others are rare, and checked
             refuse_masked((y,), "y")
             if self.rho_b is None and np.ndim(y):
                 raise ValueError(f"expected one label, got {short(y)}")
-        X = self._go_on_with_one(x)
-        return int(self._learn(X, self._go_on_with_targets(np.asarray([y]), 1, None))[0])
+        X = self._one_sample(x)
+        return int(self._learn(X, self._next_targets(np.asarray([y]), 1, None))[0])
 
     @shares
     def predict(self, X: Any) -> NDArray[Any]:
@@ -211,8 +215,41 @@ class FuzzyARTMAP(SupervisedArt):
         X : array-like of shape (n, d)
             Samples.
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         return self._module.rank(X, self._scaling, self.rho, self.alpha)[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy of the predictions, or, with ``rho_b``, their R^2.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        y : array-like of shape (n,) or (n, m)
+            What they should be predicted as.
+        sample_weight : array-like of shape (n,), optional
+            Weights of the samples.
+        """
+        from sklearn.metrics import accuracy_score, r2_score
+
+        measure = accuracy_score if self.rho_b is None else r2_score
+        return float(measure(y, self.predict(X), sample_weight=sample_weight))
+
+    @property
+    @shares
+    def classes_(self) -> NDArray[Any]:
+        """Labels of the classes, sorted."""
+        if isinstance(self._targets, Classes):
+            return self._targets.sorted
+        raise AttributeError("there are no classes where rho_b is a number")
+
+    @property
+    @shares
+    def weights_b_(self) -> NDArray[np.float64]:
+        """Complement coded weights of module B."""
+        if isinstance(self._targets, ModuleB):
+            return self._targets.module.weights
+        raise AttributeError("there is no module B where rho_b is None")
 
     @property
     @shares
@@ -242,19 +279,29 @@ class FuzzyARTMAP(SupervisedArt):
 
     _parameters = attrgetter("rho", "alpha", "beta", "rho_b", "max_iter", "out_of_bounds")
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        if self.rho_b is None:
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
+        else:
+            tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
+            tags.target_tags.multi_output = True
+        return tags
+
     def _check_vigilance(self) -> None:
         check_vigilance("rho", self.rho)
         if self.rho_b is not None:
             check_vigilance("rho_b", self.rho_b)
         check_epochs(self.max_iter)
 
-    def _forget(self, scaling: Scaling) -> None:
+    def _reset(self, scaling: Scaling) -> None:
         self._module = Module(scaling.d)
 
     def _snapshot(self, n: int) -> Any:
         return self._module.snapshot(n), self._targets.snapshot(n)
 
-    def _rewind(self, saved: Any) -> None:
+    def _undo_learning(self, saved: Any) -> None:
         module, targets = saved
         self._module.restore(module)
         self._targets.restore(targets)
@@ -268,11 +315,37 @@ class FuzzyARTMAP(SupervisedArt):
         m, s, n = self._module, self._scaling, len(X)
         rho, alpha, beta = self.rho, self.alpha, self.beta
         targets = self._targets.learn(y, self.rho_b, alpha, beta)
-        categories, done = np.empty(n, _INTEGER), 0
-        while True:  # it stops where the module is full
+        winners, done = np.empty(n, _INTEGER), 0
+        while True:  # the kernel stops where the module is full
             done = learn_map(
-                m.W, m.counters, m.note, X, targets, s.bounds, rho, alpha, beta, done, categories
+                m.W, m.counters, m.undo_log, X, targets, s.bounds, rho, alpha, beta, done, winners
             )
             if done == n:
-                return categories
+                return winners
             m.grow()
+
+    def _next_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
+        """Targets of n samples of a partial fit, checked; the first ones start with none."""
+        if "_targets" in self.__dict__:
+            return self._more_targets(y, n, classes)
+        if self.rho_b is not None:
+            check_first(n, self.bounds_y, "bounds_y")
+        return self._first_targets(y, n, classes)
+
+    def _first_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
+        """Targets of n samples of a fit, checked; what was learnt before is forgotten."""
+        if self.rho_b is None:
+            self._targets = Classes(classes)
+        else:
+            self._targets = ModuleB.of(y, self.bounds_y, self.out_of_bounds)
+        return self._more_targets(y, n, classes)
+
+    def _more_targets(self, y: Any, n: int, classes: Any) -> NDArray[Any]:
+        if self._targets.labelled != (self.rho_b is None):
+            raise ValueError(
+                f"rho_b={self.rho_b} changes what y means, labels or vectors; call fit to start "
+                f"from scratch"
+            )
+        if classes is not None:
+            self._targets.check_classes(classes)
+        return self._targets.checked(y, n, self.out_of_bounds)

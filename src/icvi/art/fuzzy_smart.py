@@ -8,10 +8,11 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.estimator import ArtEstimator, ClusterMixin
-from icvi.art.module import Module
-from icvi.art.options import check_vigilance
+from icvi.art.base import ArtEstimator
+from icvi.art.categories import Module
+from icvi.art.parameters import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.art.scikit import ClusterMixin
 from icvi.kernels.art.fuzzy_smart import learn_hierarchy
 from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
@@ -22,10 +23,10 @@ _INTEGER = np.dtype(np.int64)
 class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     """Self-consistent modular ART: clusters, and prototypes that each belong to one cluster.
 
-    Every sample goes to two fuzzy ART modules. Module B, of low vigilance, decides on the
-    cluster; module A, of high vigilance, on the prototype among that cluster's own. As in the
-    paper, the first two samples of every emerging cluster each found a prototype, so that
-    every cluster has connections inside. Winners and runner-ups of module A feed Conn_Index.
+    Every sample goes to two fuzzy ART modules. Module B, of low vigilance, chooses the cluster;
+    module A, of high vigilance, chooses one of that cluster's prototypes. As in the paper, each
+    of the first two samples of a new cluster creates a prototype, so that every cluster has
+    connections inside. Winners and runner-ups of module A feed Conn_Index.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Samples.
         y : ignored
         """
-        self.labels_, self.winners_ = self._learn(self._begin(X))
+        self.labels_, self.winners_ = self._learn(self._first_samples(X))
         return self
 
     @changes
@@ -112,13 +113,13 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Samples.
         y : ignored
         """
-        self.labels_, self.winners_ = self._learn(self._go_on(X))
+        self.labels_, self.winners_ = self._learn(self._more_samples(X))
         return self
 
     @changes
     def update(self, x: Any) -> tuple[int, int, int | None]:
         """Learn one sample; its cluster, winner and runner-up."""
-        labels, winners = self._learn(self._go_on_with_one(x))
+        labels, winners = self._learn(self._one_sample(x))
         runner_up = int(winners[0, 1])
         return int(labels[0]), int(winners[0, 0]), None if runner_up < 0 else runner_up
 
@@ -146,7 +147,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
             Also return an (n, 2) array of winner and runner-up. The winner is a prototype of
             the sample's cluster; -1 stands for no runner-up.
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         labels = self._clusters.rank(X, self._scaling, self.rho_b, self.alpha)[:, 0].copy()
         return (labels, self.winners(X, labels)) if return_winners else labels
 
@@ -165,7 +166,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         -------
         ndarray of shape (n, 2)
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         owners = as_label_array(labels, len(X)).astype(np.int64)
         unknown = (owners < 0) | (owners >= self.n_clusters_)
         if unknown.any():
@@ -223,7 +224,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
                 f"rho_a={self.rho_a}, rho_b={self.rho_b}"
             )
 
-    def _forget(self, scaling: Scaling) -> None:
+    def _reset(self, scaling: Scaling) -> None:
         self._prototypes, self._clusters = Module(scaling.d), Module(scaling.d)
         self._seen = np.zeros(0, dtype=np.int64)
 
@@ -231,7 +232,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         seen = self._seen
         return self._prototypes.snapshot(n), self._clusters.snapshot(n), seen, seen.copy()
 
-    def _rewind(self, saved: Any) -> None:
+    def _undo_learning(self, saved: Any) -> None:
         prototypes, clusters, seen, counts = saved
         self._prototypes.restore(prototypes)
         self._clusters.restore(clusters)
@@ -241,12 +242,13 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
     def _learn(self, X: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         a, b, s, n = self._prototypes, self._clusters, self._scaling, len(X)
         labels, winners, done = np.empty(n, _INTEGER), np.empty((n, 2), _INTEGER), 0
-        while True:  # it stops where a module is full
+        while True:  # the kernel stops where a module is full
             if self._seen.size < b.room:
                 self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
             done = learn_hierarchy(
-                *(a.W, a.counters, a.note, b.W, b.counters, b.note, self._seen, X, s.bounds),
-                *(self.rho_a, self.rho_b, self.alpha, self.beta, done, labels, winners),
+                *(a.W, a.counters, a.undo_log, b.W, b.counters, b.undo_log, self._seen),
+                *(X, s.bounds, self.rho_a, self.rho_b, self.alpha, self.beta),
+                *(done, labels, winners),
             )
             if done == n:
                 return labels, winners

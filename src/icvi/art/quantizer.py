@@ -1,4 +1,4 @@
-"""Quantizer: prototypes for anybody's clusters, so that Conn_Index can watch any clusterer."""
+"""Quantizer: prototypes for clusters of any origin, so that Conn_Index can watch any clusterer."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.estimator import ArtEstimator
-from icvi.art.module_a import ModuleA
-from icvi.art.options import check_vigilance
+from icvi.art.base import ArtEstimator
+from icvi.art.categories import ModuleA
+from icvi.art.parameters import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
 
 
 class Quantizer(ArtEstimator):
-    """Module A of fuzzy SMART, driven by labels from elsewhere.
+    """Module A of fuzzy SMART, for labels that the caller provides.
 
-    A sample goes to the prototype that it fits best among those of its own cluster that pass
-    vigilance; where there is none it founds one. The first two samples of every cluster each
-    found a prototype.
+    A sample joins the prototype that it fits best among those of its own cluster that pass
+    vigilance; if there is none, it creates a prototype. So does each of the first two samples of
+    a cluster.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Quantizer(ArtEstimator):
         y : sequence of length n
             Label of the cluster of each sample, any hashable.
         """
-        X = self._begin(X)
+        X = self._first_samples(X)
         self.winners_ = self._learn(X, y)
         return self
 
@@ -97,14 +97,14 @@ class Quantizer(ArtEstimator):
         y : sequence of length n
             Label of the cluster of each sample.
         """
-        X = self._go_on(X)
+        X = self._more_samples(X)
         self.winners_ = self._learn(X, y)
         return self
 
     @changes
     def update(self, x: Any, label: Hashable) -> tuple[int, int | None]:
         """Learn one sample of a cluster; its winner and runner-up (None while there is none)."""
-        X = self._go_on_with_one(x)
+        X = self._one_sample(x)
         winner, runner_up = self._module.learn_one(X, label, self.rho, self.alpha, self.beta)
         return winner, None if runner_up < 0 else runner_up
 
@@ -131,7 +131,7 @@ class Quantizer(ArtEstimator):
         return_second : bool, default False
             Also return the runner-up; -1 where there is no other prototype.
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         winners = self._module.rank(X, None, self.rho, self.alpha)
         return (winners[:, 0], winners[:, 1]) if return_second else winners[:, 0]
 
@@ -152,7 +152,7 @@ class Quantizer(ArtEstimator):
         -------
         ndarray of shape (n, 2)
         """
-        X = self._look(X)
+        X = self._samples_to_predict(X)
         return self._module.rank(X, as_label_array(labels, len(X)), self.rho, self.alpha)
 
     @property
@@ -191,20 +191,20 @@ class Quantizer(ArtEstimator):
     def _check_vigilance(self) -> None:
         check_vigilance("rho", self.rho)
 
-    def _forget(self, scaling: Scaling) -> None:
+    def _reset(self, scaling: Scaling) -> None:
         self._module = ModuleA(scaling)
 
     def _snapshot(self, n: int) -> Any:
         return self._module.snapshot(n)
 
-    def _rewind(self, saved: Any) -> None:
+    def _undo_learning(self, saved: Any) -> None:
         self._module.restore(saved)
 
     def _learn(self, X: NDArray[np.float64], y: Any) -> NDArray[np.int64]:
         if y is None:
             raise ValueError(
                 "requires y to be passed, but the target y is None: a Quantizer learns samples "
-                "of clusters, and y says which"
+                "of clusters, and y holds their labels"
             )
         labels = as_label_array(y, len(X))
         return self._module.learn(X, labels, self.rho, self.alpha, self.beta)

@@ -1,4 +1,4 @@
-"""From the units of the data to [0, 1], where fuzzy ART lives, and back."""
+"""Scaling from the units of the data to [0, 1], where fuzzy ART works, and back."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Scaling:
         out_of_bounds: OutOfBounds,
         name: str = "bounds",
     ) -> Scaling:
-        """The bounds given, which hold for X, or, where they are None, those of X."""
+        """The given bounds, checked against X, or, where they are None, those of X."""
         if bounds is None:
             return cls.learnt(X, name)
         scaling = cls.given(bounds, X.shape[1], name)
@@ -50,7 +50,7 @@ class Scaling:
 
     @classmethod
     def learnt(cls, X: NDArray[np.float64], name: str = "bounds") -> Scaling:
-        """Bounds of the samples given."""
+        """The bounds of these samples."""
         as_samples(X)
         return cls(X.min(axis=0), X.max(axis=0), name)
 
@@ -79,7 +79,7 @@ class Scaling:
         """Refuse samples with entries that are not finite, or, on "error", out of bounds."""
         position = first_outside(X, self._limits[out_of_bounds])
         if position >= 0:
-            as_samples(X)  # says what is wrong with entries that are not finite
+            as_samples(X)  # names entries that are not finite
             sample, feature = divmod(position, self.d)
             low, high = self.bounds[:, feature]
             raise ValueError(

@@ -1,7 +1,14 @@
-"""What the ART estimators take from scikit-learn."""
+"""What the ART estimators use of scikit-learn, and its checks with short errors of one kind."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.optional import needed
 
 _BY = "an ART estimator (FuzzyART, FuzzyARTMAP, FuzzySMART, Quantizer)"
@@ -21,3 +28,22 @@ with needed("sklearn", "art", _BY):
     from sklearn.utils.multiclass import unique_labels as unique_labels
     from sklearn.utils.validation import check_is_fitted as check_is_fitted
     from sklearn.utils.validation import validate_data as validate_data
+
+_LONGEST = 500  # characters of an error, which may quote all of the input
+
+
+def checked(check: Callable[..., Any], values: Any, name: str) -> NDArray[np.float64]:
+    """Numbers as a check of scikit-learn returns them, contiguous."""
+    refuse_unordered(values, name)
+    refuse_masked(values, name)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        raise TypeError(f"expected {name} to hold real numbers, got dtype {values.dtype}")
+    try:
+        with np.errstate(over="ignore"):  # beyond doubles is infinite, and refused as such
+            return np.ascontiguousarray(check(values))
+    except OverflowError:
+        raise ValueError(f"expected {name} to hold numbers that doubles can hold") from None
+    except ValueError as error:
+        if len(str(error)) <= _LONGEST:
+            raise
+        raise ValueError(str(error)[: _LONGEST - 3] + "...") from None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.prototype_events import Counted, counted
+from icvi.batch.event_counts import EventCounts, count_events
 from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.wording import short
 
@@ -23,7 +23,7 @@ def conn_index(
     convention: Convention = "paper",
     border: Border = "CONN",
 ) -> float:
-    r"""Conn_Index: how well the prototypes of a cluster hold together, and apart from others.
+    """Conn_Index: how well prototypes are connected inside clusters, and separated between them.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ def conn_index(
     convention : {"paper", "toolbox"}
         The published definition, or the numbers of the code that the paper's authors published.
     border : {"CONN", "CADJ"}
-        Which prototypes form the border to another cluster; see the notes.
+        Which prototypes form the border to another cluster, as in `icvi.Connectivity`.
 
     Returns
     -------
@@ -47,35 +47,13 @@ def conn_index(
 
     See Also
     --------
-    icvi.Connectivity : The same for a stream, where the differences of the toolbox are described.
+    icvi.Connectivity : The same for a stream.
 
     Notes
     -----
-    CADJ(i, j) is the number of samples with winner i and runner-up j, and
-    :math:`CONN = CADJ + CADJ^T`.
-
-    .. math:: \mathrm{Conn\_Index} = Intra \, (1 - Inter), \quad
-              Intra = \frac1k \sum_l \frac1{n_l} \sum_{i,j \in l} CADJ(i, j), \quad
-              Inter = \frac1k \sum_l \max_{m \ne l} Inter(l, m)
-
-    .. math:: Inter(l, m) = \frac{\sum_{i \in V_{lm}} \sum_{j \in m} CONN(i, j)}
-              {\sum_{i \in V_{lm}} \sum_j CONN(i, j)}, \quad
-              V_{lm} = \{i \in l : CONN(i, j) > 0 \text{ for some } j \in m\}
-
-    With border "CADJ" it is CADJ that decides about V. A cluster with a single prototype has
-    Intra(l) = 1. The k clusters are those with samples; prototypes of others still count as
-    neighbours. The order of the samples plays no part; in a stream it does, as the first samples
-    meet few prototypes.
-
-    References
-    ----------
-    K. Tasdemir and E. Merenyi, "A validity index for prototype-based clustering of data sets
-    with complex cluster structures", IEEE Transactions on Systems, Man, and Cybernetics B
-    41 (4), 2011, 1039-1053.
-
-    L. E. Brito da Silva, N. M. Melton and D. C. Wunsch II, "Incremental cluster validity
-    indices for hard partitions: extensions and comparative study", arXiv:1902.06711, 2019,
-    Eqs. 30-36.
+    `icvi.Connectivity` has the definitions and the references. The k clusters are those with
+    samples; prototypes of other clusters still count as neighbours. The order of the samples does
+    not matter. In a stream it does, because the first samples meet few prototypes.
 
     Examples
     --------
@@ -85,7 +63,7 @@ def conn_index(
     0.590278
     """
     check_form(convention, border)
-    events = counted(winners, labels, owners)
+    events = count_events(winners, labels, owners)
     if len(events.n) == 1:
         return 0.0
     toolbox = convention == "toolbox"
@@ -103,16 +81,15 @@ def conn_index_score(
 ) -> float:
     """Conn_Index of samples with the prototypes that a clusterer has now.
 
-    Winners and runners-up of all samples are found anew, nothing is learnt; a stream counts
-    those of the time when each sample came.
+    Winners and runners-up of all samples are found with these prototypes, and nothing is learnt.
+    A stream counts those that each sample had when it came.
 
     Parameters
     ----------
     X : array_like of shape (n_samples, n_features)
         Samples.
     labels : sequence of n_samples hashables, or None
-        The cluster of each sample. None asks the clusterer: ``quantizer.predict(X)``, for
-        `FuzzySMART`.
+        The cluster of each sample. None means ``quantizer.predict(X)``, for `FuzzySMART`.
     quantizer : FuzzySMART or Quantizer
         Fitted; or any object with ``winners(X, labels)`` and ``cluster_of_prototype_``.
     convention, border
@@ -147,7 +124,7 @@ def conn_index_score(
     )
 
 
-def _intra(e: Counted, toolbox: bool) -> Array:
+def _intra(e: EventCounts, toolbox: bool) -> Array:
     """Intra(l): CADJ inside l over the samples of l."""
     k, own = len(e.n), e.owner[e.i]
     inside = _sums(own, np.where(own == e.owner[e.j], e.cadj, 0.0), k)
@@ -157,7 +134,7 @@ def _intra(e: Counted, toolbox: bool) -> Array:
     return np.where(single, 1.0, inside / e.n)
 
 
-def _largest_inter(e: Counted, toolbox: bool, border: Border) -> Array:
+def _largest_inter(e: EventCounts, toolbox: bool, border: Border) -> Array:
     """For every l the largest Inter(l, m) over m."""
     k = len(e.n)
     prototype, m, c = _border(e, border)
@@ -174,7 +151,7 @@ def _largest_inter(e: Counted, toolbox: bool, border: Border) -> Array:
     return largest
 
 
-def _border(e: Counted, border: Border) -> tuple[Integers, Integers, Array]:
+def _border(e: EventCounts, border: Border) -> tuple[Integers, Integers, Array]:
     """All i in V_lm, sorted, with m and the sum of CONN(i, j) over j in m."""
     k, own, other = len(e.n), e.owner[e.i], e.owner[e.j]
     out = (own != other) & (other < k)  # a cluster without samples is none of the k
@@ -187,7 +164,7 @@ def _border(e: Counted, border: Border) -> tuple[Integers, Integers, Array]:
     return contacts // k, contacts % k, c
 
 
-def _inside_of_border(e: Counted, prototype: Integers, m: Integers, pairs: Integers) -> Array:
+def _inside_of_border(e: EventCounts, prototype: Integers, m: Integers, pairs: Integers) -> Array:
     """For every pair l, m the CADJ of all edges inside l that have an end in V_lm, once each."""
     k = len(e.n)
     inside = np.flatnonzero(e.owner[e.i] == e.owner[e.j])

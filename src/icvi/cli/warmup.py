@@ -19,8 +19,7 @@ _TRACKER = tuple(
 
 #: Those that it runs besides where an index compares prototypes.
 _PROTOTYPES = (
-    *("graph.apply_graph_many", "graph.rebuild", "graph.hash_table", "graph.take_graph"),
-    *("graph.update_graph", "graph.update_graph_many"),
+    *("graph.events", "graph.rebuild", "graph.hash_table"),
     *("art.fuzzy_art", "art.quantizer", "art.limits"),  # they find the prototypes
 )
 

@@ -1,34 +1,71 @@
-"""The state of a labelled stream of prototypes, and the Conn_Index read from it."""
+"""The Conn_Index of a labelled stream of prototypes: the public class."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.connectivity.events import as_event, as_winners, refusal
-from icvi.connectivity.living_graph import NEW_LABELS, LivingGraph, one_event
-from icvi.inputs import as_weight, as_weights
-from icvi.labels import as_label_array, plain
-from icvi.transactions import changes, exclusive
+from icvi.connectivity.conventions import Border, Convention
+from icvi.connectivity.events import as_event, as_prototype, as_prototypes, as_winners
+from icvi.connectivity.labelled_graph import NEW_LABELS, LabelledGraph
+from icvi.connectivity.readings import GraphReadings
+from icvi.inputs import as_factor, as_weight, as_weights
+from icvi.labels import as_label_array
+from icvi.saving.kinds import save
+from icvi.transactions import borrowed, changes, exclusive, in_use
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-class Connectivity(LivingGraph):
-    r"""How prototypes of clusters are connected, and what that says about the clusters.
+def _one_event(
+    method: Callable[[Any, int, int | None, Hashable, float], None],
+) -> Callable[..., None]:
+    """`changes` for a method that ends with the kernel that counts an event, or takes it back.
 
-    A learner that keeps several prototypes per cluster tells for every sample which prototype
-    won and which was the runner-up. A good partition has both in the same cluster.
+    No call of Python's own is between that kernel and the end, and so no interrupt: either it
+    comes before the kernel, and all there is to undo is a new label, or after the method.
+    """
+
+    @wraps(method)
+    def call(
+        self: Any, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
+    ) -> None:
+        if self._busy:
+            raise in_use(self)
+        self._busy = True
+        try:
+            if self._undo is not None:
+                self._roll_back()
+            self._undo = NEW_LABELS
+            method(self, winner, runner_up, label, weight)
+        except BaseException:
+            try:
+                self._roll_back()
+            finally:
+                self._busy = False
+            raise
+        self._undo = None
+        self._busy = False
+
+    return call
+
+
+class Connectivity(GraphReadings):
+    r"""How the prototypes of clusters are connected, and the Conn_Index that follows from it.
+
+    A clusterer with several prototypes per cluster knows for every sample which prototype won
+    and which was the runner-up. In a good partition both are in the same cluster.
 
     Time per event is O(k), amortised, and memory O(P + edges) plus one entry per prototype and
-    cluster that touch, whatever the number of events. What was counted can be taken back, moved
-    to other clusters, multiplied and joined with the counts of others; sums are kept in two
-    doubles each, so that nothing stays of what is taken back.
+    cluster that touch, whatever the number of events. Events can be removed, prototypes can
+    move to other clusters, counts can decay and be combined with those of other graphs. Sums are
+    kept in two doubles each, so that a removed event leaves nothing behind.
 
     Parameters
     ----------
@@ -88,31 +125,19 @@ class Connectivity(LivingGraph):
     [[0.0, 0.25], [0.3333333333333333, 0.0]]
     """
 
-    def plot(self, prototypes: Any, **options: Any) -> Figure:
-        """CONNvis: the prototypes and the connections between them. Needs matplotlib.
+    def __init__(self, convention: Convention = "paper", border: Border = "CONN") -> None:
+        self._state = LabelledGraph(convention, border)
 
-        Parameters
-        ----------
-        prototypes : array-like of shape (P, d)
-            Where the prototypes are.
-        **options
-            See `icvi.plots.connvis.plot_connvis`.
-        """
-        from icvi.plots.connvis import plot_connvis
+    @classmethod
+    def of(cls, graph: LabelledGraph) -> Self:
+        """A guarded view of a graph, which stays the same object."""
+        made = cls.__new__(cls)
+        made._state = graph  # noqa: SLF001 - an object of this class
+        return made
 
-        return plot_connvis(prototypes, self, **options)
+    # -- counting --------------------------------------------------------------------------
 
-    @exclusive
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
-        from icvi.saving.connectivity import pack_connectivity
-        from icvi.saving.partition import write
-
-        write(path, "Connectivity", pack_connectivity(self))
-
-    # -- how it changes --------------------------------------------------------------------
-
-    @one_event
+    @_one_event
     def update(
         self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
     ) -> None:
@@ -121,60 +146,55 @@ class Connectivity(LivingGraph):
         Parameters
         ----------
         winner : int
-            Number of the prototype that won, from 0. One not seen before joins the cluster.
+            Number of the prototype that won, from 0. A new prototype joins the cluster.
         runner_up : int or None
-            The best of the other prototypes; it has won before. None (or -1) as long as the
-            winner is the only prototype.
+            The best of the other prototypes; it has won before. None (or -1) while the winner is
+            the only prototype.
         label : hashable
             The cluster of the sample, which is the cluster of the winner.
         weight : float, default 1.0
             Weight 2 is the same as two such samples; 0 counts nothing.
         """
         p, q = as_event(winner, runner_up)
-        self._update(p, q, label, weight)
-
-    def _update(self, p: int, q: int, label: Hashable, weight: float) -> None:
-        """Count one event; the kernel that does comes last, see `one_event`."""
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
-        try:
-            column = self._labels.columns[label]
-        except (KeyError, TypeError):
-            column = self._new_column(label, weight)
-        reason = self._graph.count(p, q, column, weight)
-        if reason:
-            raise ValueError(self._refusal(reason, p, q, plain(label), weight))
+        self._state.apply(p, q, label, weight)
 
-    def _exchange(self, gone: Sequence[Any], new: tuple[Any, Hashable, float] | None) -> None:
-        """Take back events that are there, and count one that was checked, if any.
+    @_one_event
+    def remove(
+        self, winner: int, runner_up: int | None, label: Hashable, weight: float = 1.0
+    ) -> None:
+        """Remove one sample that was counted.
 
-        The kernel that does both comes last, as in `_update`.
+        The index is then what its definition gives for the samples that are left. A prototype
+        is known while it has weight or is the runner-up of a sample that is left (or when it was
+        declared, see `declare`); a cluster counts while it has weight.
+
+        Parameters
+        ----------
+        winner, runner_up, label, weight
+            As they were counted. A part of the weight can be removed too; what is left of it
+            within rounding counts as nothing. None as runner-up is for samples that were counted
+            without one: they have one since the second prototype appeared, and keep it even when
+            that prototype has lost its own samples.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> winners, labels = [[0, -1], [1, 0], [2, 1], [1, 2]], ["a", "a", "b", "a"]
+        >>> c.update_many(winners, labels).round(4).tolist()
+        [0.0, 0.0, 0.3333, 0.2083]
+        >>> c.remove(1, 2, "a")
+        >>> round(c.value, 4)
+        0.3333
         """
-        events = [sample.event for sample in gone]
-        weights = [-sample.weight for sample in gone]
-        columns = [self._graph.owner(winner) for winner, _ in events]
-        if new is not None:
-            event, label, weight = new
-            events.append(event)
-            weights.append(weight)
-            columns.append(self._new_column(label, weight))
-        self._graph.apply_last(
-            np.array(events), np.array(columns, dtype=np.int64), np.array(weights)
-        )
+        p, q = as_event(winner, runner_up)
+        weight = -as_weight(weight)
+        self._state.apply(p, q, label, weight)
 
-    def _new_column(self, label: Hashable, weight: float) -> int:
-        """Column of a label that may be new; with some weight it is remembered."""
-        column = self._labels.find(label)
-        if column > len(self._labels):
-            self._tidy()
-            column = self._labels.find(label)
-            if weight > 0.0:
-                self._labels.remember([plain(label)])
-        return column
-
-    @changes
     def update_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
-        """Count samples in order and read the index after every one of them.
+        """Count samples in order and read the index after every one of them; all or none.
 
         Parameters
         ----------
@@ -190,40 +210,289 @@ class Connectivity(LivingGraph):
         ndarray of shape (n,)
             The index after each event.
         """
-        self._undo = self._snapshot()
-        return self._update_many(winners, labels, weights)
+        events = as_winners(winners)
+        return self._apply_many(events, labels, as_weights(weights, len(events)))
 
-    def _update_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
-        counted = self._graph.count_many(*self._checked(winners, labels, weights))
-        self._forget_new_labels()
-        return counted
+    def remove_many(self, winners: Any, labels: Any, weights: Any = None) -> NDArray[np.float64]:
+        """Remove samples in order and read the index after every one of them; all or none.
+
+        Parameters
+        ----------
+        winners, labels, weights
+            As in `update_many`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            The index after each; nan once nothing is left.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> winners, labels = [[0, -1], [1, 0], [2, 1], [1, 2]], ["a", "a", "b", "a"]
+        >>> c.update_many(winners, labels).round(4).tolist()
+        [0.0, 0.0, 0.3333, 0.2083]
+        >>> c.remove_many([[1, 2], [2, 1]], ["a", "b"]).round(4).tolist()
+        [0.3333, 0.0]
+        >>> c.labels
+        ['a']
+        """
+        events = as_winners(winners)
+        return self._apply_many(events, labels, -as_weights(weights, len(events)))
 
     @changes
-    def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
-        """Refuse what `update_many` would refuse; count nothing."""
-        self._undo = NEW_LABELS
-        self._check_many(winners, labels, weights)
-
-    def _check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
-        try:
-            self._checked(winners, labels, weights)
-        finally:
-            self._forget_new_labels()
-
-    def _checked(
-        self, winners: Any, labels: Any, weights: Any
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-        """Events that fit together, their columns and weights; new labels are remembered."""
+    def _apply_many(self, winners: Any, labels: Any, weights: Any) -> NDArray[np.float64]:
+        """Count events and take back those of negative weight (or -0), in order; all or none."""
         events = as_winners(winners)
         names = as_label_array(labels, len(events))
-        w = as_weights(weights, len(events))
-        adds = np.ones(len(events), dtype=np.bool_)
-        columns = self._columns(names, adds, w > 0.0)
-        numbers = events[:, 0]
-        self._graph.reserve(int(numbers.min()), int(numbers.max()), len(self._labels))
-        r, reason, owner = self._graph.first_refusal(events, columns, w)
-        if reason:
-            (p, q), known = events[r].tolist(), [None, *self._labels.known()]
-            message = refusal(reason, p, q, known[owner], plain(names[r]))
-            raise ValueError(f"event {r}: {message}")
-        return events, columns, w
+        self._undo = self._state.snapshot()
+        return self._state.apply_many(events, names, np.asarray(weights, dtype=np.float64))
+
+    @exclusive
+    def check_many(self, winners: Any, labels: Any, weights: Any = None) -> None:
+        """Refuse what `update_many` would refuse; count nothing."""
+        events = as_winners(winners)
+        names = as_label_array(labels, len(events))
+        self._state.copy().apply_many(events, names, as_weights(weights, len(events)))
+
+    # -- changing --------------------------------------------------------------------------
+
+    @changes
+    def merge_clusters(self, into: Hashable, source: Hashable) -> None:
+        """Give all prototypes of one cluster, with their samples, to another; O(edges).
+
+        Parameters
+        ----------
+        into : hashable
+            The cluster that stays, in its place.
+        source : hashable
+            The cluster that disappears.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [2, 0]], ["a", "b", "c"]).round(4).tolist()
+        [0.0, 0.0, 0.1111]
+        >>> c.merge_clusters("a", "b")
+        >>> c.labels, c.owners
+        (['a', 'c'], ['a', 'a', 'c'])
+        """
+        self._undo = self._state.snapshot()
+        self._state.merge(into, source)
+
+    @changes
+    def reassign(self, prototype: int, label: Hashable) -> None:
+        """Give one prototype, with the samples it won, to another cluster; O(edges).
+
+        Parameters
+        ----------
+        prototype : int
+            Its number. Its cluster disappears if it was the last one.
+        label : hashable
+            A cluster, known or new.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [2, 0]], ["a", "b", "b"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> c.reassign(2, "c")
+        >>> c.labels, c.owners
+        (['a', 'b', 'c'], ['a', 'b', 'c'])
+        """
+        self._undo = self._state.snapshot()
+        self._state.reassign(as_prototype(prototype), label)
+
+    @changes
+    def declare(self, prototypes: Any, labels: Any) -> None:
+        """Assign prototypes to clusters before (or although) they have samples.
+
+        They can be runners-up from now on, whether they win samples here or not: useful when
+        several graphs count parts of a stream with one set of prototypes, or when all samples of
+        a prototype are removed. Otherwise nothing changes: a prototype without weight and without
+        an edge is in no reading. A declaration is never forgotten.
+
+        Parameters
+        ----------
+        prototypes : array-like of n ints
+            Their numbers.
+        labels : sequence of length n
+            Their clusters; for known prototypes those that they belong to already.
+
+        Examples
+        --------
+        Two halves of a stream, counted separately:
+
+        >>> import icvi
+        >>> halves = icvi.Connectivity(), icvi.Connectivity()
+        >>> for half in halves:
+        ...     half.declare([0, 1, 2], ["a", "a", "b"])
+        >>> halves[0].update_many([[0, 1], [1, 2]], ["a", "a"]).tolist()
+        [0.0, 0.0]
+        >>> halves[1].update_many([[2, 1], [0, 1]], ["b", "a"]).tolist()
+        [0.0, 0.25]
+        >>> sum(halves).cadj.tolist()
+        [[0.0, 2.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+        """
+        self._undo = self._state.snapshot()
+        numbers = as_prototypes(prototypes)
+        self._state.declare(numbers, as_label_array(labels, len(numbers)))
+
+    @changes
+    def decay(self, factor: float) -> None:
+        """Multiply all counts: later samples weigh more; O(edges).
+
+        The index stays what it is. Prototypes stay too, until nothing of their counts is left
+        (1e-150). To remove a sample later, pass its weight times the factors since.
+
+        Parameters
+        ----------
+        factor : float
+            Above 0, up to 1.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [0, 1]], ["a", "b", "a"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> c.decay(0.5)
+        >>> c.counts.tolist(), c.cadj.tolist()
+        ([1.0, 0.5], [[0.0, 1.0], [0.5, 0.0]])
+        """
+        self._undo = self._state.snapshot()
+        self._state.decay(as_factor(factor))
+
+    # -- combining -------------------------------------------------------------------------
+
+    @changes
+    def combine(self, other: Connectivity) -> None:
+        """Add the counts of another graph; O(edges of both).
+
+        Prototypes with the same number are the same. So number prototypes differently, unless
+        both graphs were counted with one set of prototypes: then `declare` it in both, so that
+        runners-up need not have won there. Up to rounding and the order of labels, the order in
+        which graphs are combined does not matter.
+
+        Samples without a runner-up (of a graph that saw a single prototype) stay without one
+        when they meet other prototypes this way: they count for their cluster, but make no
+        edge.
+
+        Parameters
+        ----------
+        other : Connectivity
+            Of the same convention and border; it does not change.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> a, b = icvi.Connectivity(), icvi.Connectivity()
+        >>> a.update_many([[0, -1], [1, 0]], ["left", "left"]).tolist()
+        [0.0, 0.0]
+        >>> b.update_many([[2, -1], [3, 2]], ["right", "right"]).tolist()
+        [0.0, 0.0]
+        >>> (a + b).value
+        1.0
+        >>> sum([a, b]).labels
+        ['left', 'right']
+        """
+        if not isinstance(other, Connectivity):
+            raise TypeError(
+                f"expected a {type(self).__name__} to combine with, got {type(other).__name__}"
+            )
+        self._undo = self._state.snapshot()
+        if other._state is self._state:
+            self._state.combine(self._state.copy())
+        else:
+            borrowed(other, lambda: self._state.combine(other._state))
+
+    def __add__(self, other: object) -> Self:
+        if not isinstance(other, Connectivity):
+            return NotImplemented
+        total = self.copy()
+        total.combine(other)
+        return total
+
+    def __radd__(self, other: object) -> Self:
+        # sum() starts with 0.
+        return self.copy() if other.__class__ is int and other == 0 else NotImplemented
+
+    # -- pictures, copies and files --------------------------------------------------------
+
+    def plot(self, prototypes: Any, **options: Any) -> Figure:
+        """CONNvis: the prototypes and the connections between them. Needs matplotlib.
+
+        Parameters
+        ----------
+        prototypes : array-like of shape (P, d)
+            Positions of the prototypes.
+        **options
+            See `icvi.plots.connvis.plot_connvis`.
+        """
+        from icvi.plots.connvis import plot_connvis
+
+        return plot_connvis(prototypes, self, **options)
+
+    @exclusive
+    def copy(self) -> Self:
+        """An independent graph with the same counts; labels are not copied."""
+        return self.of(self._state.copy())
+
+    def __copy__(self) -> Self:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.copy()
+
+    def _restore(self, saved: Any) -> None:
+        self._state.restore(saved)
+
+    @exclusive
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
+        save("Connectivity", self, path)
+
+    @exclusive
+    def to_arrays(self) -> dict[str, NDArray[Any]]:
+        """All that has been counted, as arrays to save; `icvi.connectivity.counts` describes them.
+
+        Clusters are numbered from 1 in `known_labels`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [0, 1]], ["a", "b", "a"]).tolist()
+        [0.0, 0.0, 0.0]
+        >>> arrays = c.to_arrays()
+        >>> [arrays[name].tolist() for name in ("winner", "runner_up", "cadj", "owner")]
+        [[1, 0], [0, 1], [1.0, 2.0], [1, 2]]
+        >>> twin = icvi.Connectivity.from_arrays(arrays, c.known_labels)
+        >>> twin
+        Connectivity(n_events=3, n_clusters=2, n_prototypes=2, convention='paper', border='CONN')
+        """
+        return self._state.to_arrays()
+
+    @classmethod
+    def from_arrays(
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        labels: list[Hashable],
+        convention: Convention = "paper",
+        border: Border = "CONN",
+    ) -> Self:
+        """A graph from the arrays of `to_arrays`; it continues like the original, to the last bit.
+
+        Parameters
+        ----------
+        arrays : mapping of str to ndarray
+            From `to_arrays`.
+        labels : list of hashables
+            The `known_labels` of the original.
+        convention, border
+            Those of the original.
+        """
+        return cls.of(LabelledGraph.from_arrays(arrays, labels, convention, border))

@@ -9,14 +9,14 @@ from icvi.inputs import check_choice
 #: "paper": the definition. "toolbox": the code that the paper's authors published.
 Convention = Literal["paper", "toolbox"]
 
-#: Which prototypes form the border of a cluster: the ones with CONN, or with CADJ, above 0.
+#: Which prototypes form the border of a cluster: those with CONN, or with CADJ, above 0.
 Border = Literal["CONN", "CADJ"]
+
+#: A convention and a border, which together define the index.
+Form = tuple[Convention, Border]
 
 
 def check_form(convention: object, border: object) -> None:
-    """Refuse what is none of them."""
-    for name, value, choices in (
-        ("convention", convention, get_args(Convention)),
-        ("border", border, get_args(Border)),
-    ):
-        check_choice(value, name, choices)
+    """Refuse any other convention or border."""
+    check_choice(convention, "convention", get_args(Convention))
+    check_choice(border, "border", get_args(Border))

@@ -1,4 +1,4 @@
-"""Winners and runners-up that callers hand in, checked; nothing is changed on refusal."""
+"""Winners and runners-up as callers pass them: checks, and messages where they are refused."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from icvi.inputs import refuse_masked
 from icvi.kernels.graph import layout as L
 from icvi.wording import short
 
-#: Prototypes are numbered up to here; their table has a row for every number.
+#: Prototypes are numbered up to here; their array has a record for every number.
 LARGEST_NUMBER = 10_000_000
 
-#: Runner-up as long as there is only one prototype.
+#: Runner-up while there is only one prototype.
 NO_RUNNER_UP = -1
 
 
@@ -84,12 +84,12 @@ def _as_int(value: Any, name: str) -> int:
 def _check_event(winner: int, runner_up: int, where: str = "") -> None:
     if winner < 0:
         raise ValueError(
-            f"{where}expected a winner from 0 on, got {winner}; every event has a winner"
+            f"{where}expected a winner of at least 0, got {winner}; every event has a winner"
         )
     if runner_up < NO_RUNNER_UP:
         raise ValueError(
-            f"{where}expected a runner-up from 0 on, got {runner_up}; "
-            f"{NO_RUNNER_UP} says that there is none"
+            f"{where}expected a runner-up of at least 0, got {runner_up}; "
+            f"{NO_RUNNER_UP} means that there is none"
         )
     if max(winner, runner_up) > LARGEST_NUMBER:
         raise ValueError(
@@ -103,8 +103,19 @@ def _check_event(winner: int, runner_up: int, where: str = "") -> None:
         )
 
 
+# -- events that a graph refuses -----------------------------------------------------------
+
+
+class EventRefusedError(ValueError):
+    """One event of many cannot be applied: its number, and the reason."""
+
+    def __init__(self, event: int, reason: str) -> None:
+        super().__init__(f"event {event}: {reason}")
+        self.event, self.reason = event, reason
+
+
 def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> str:
-    """What to tell the user about winner p and runner-up q, for a reason that kernels gave."""
+    """Message for an event that cannot be counted; ``owner`` is the cluster of its winner p."""
     if reason == L.OTHER_OWNER:
         return (
             f"prototype {p} belongs to cluster {short(owner)}, got label {short(label)}; "
@@ -113,7 +124,7 @@ def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> st
     if reason == L.RUNNER_UP_MISSING:
         return (
             f"expected a runner-up for prototype {p}, got none, although there are other "
-            "prototypes; give the best of them"
+            "prototypes; pass the best of them"
         )
     return (
         f"prototype {q} is given as runner-up to {p}, but has not won yet, so its cluster is "
@@ -122,36 +133,41 @@ def refusal(reason: int, p: int, q: int, owner: Hashable, label: Hashable) -> st
 
 
 def refusal_to_take(
-    reason: int, p: int, q: int, owner: Hashable, label: Hashable, weight: float, held: float
+    reason: int, p: int, q: int, owner: Hashable, label: Hashable, weight: float, counted: float
 ) -> str:
-    """The same for an event that cannot be taken back; its winner has ``held`` with q."""
+    """The same for an event that cannot be removed; with runner-up q, p has weight ``counted``."""
     if reason == L.NOT_KNOWN:
         return f"prototype {p} is unknown; {_ONLY_COUNTED}"
     if reason == L.OTHER_OWNER:
         return (
-            f"prototype {p} belongs to cluster {short(owner)}, got label {short(label)}; take its "
-            f"events back with label {short(owner)}"
+            f"prototype {p} belongs to cluster {short(owner)}, got label {short(label)}; remove "
+            f"its events with label {short(owner)}"
         )
     if reason == L.NEVER_ALONE:
         return (
             f"expected a runner-up for prototype {p}, got none, although none of its events was "
-            "counted without one; give the one that was counted"
+            "counted without one; pass the runner-up that was counted"
         )
     if reason == L.SEVERAL_SECONDS:
         return (
-            f"expected a runner-up for prototype {p}, got none: events without one got different "
-            "ones in the parts that were combined; give the one of this event"
+            f"expected a runner-up for prototype {p}, got none: its events without one got "
+            "different ones before they were combined; pass the runner-up of this event"
         )
-    whom = f"with runner-up {q}" if q >= 0 else "without a runner-up"
-    return f"prototype {p} has weight {held!r} {whom}, got {weight!r} to take back; {_ONLY_COUNTED}"
+    with_q = f"with runner-up {q}" if q >= 0 else "without a runner-up"
+    return (
+        f"prototype {p} has weight {counted!r} {with_q}, got {weight!r} to remove; {_ONLY_COUNTED}"
+    )
 
 
 def unknown_label(label: Hashable) -> str:
-    """What to tell the user about a label that owns no prototype."""
+    """Message for a label that owns no prototype."""
     return f"label {short(label)} is unknown; {_ONLY_COUNTED}"
 
 
-_ONLY_COUNTED = "only what was counted can be taken back"
+_ONLY_COUNTED = "only events that were counted can be removed"
+
+
+# -- prototypes ----------------------------------------------------------------------------
 
 
 def as_prototype(number: Any) -> int:

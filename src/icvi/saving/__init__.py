@@ -1,1 +1,4 @@
-"""States as files: the container, what is saved of each class, and how it is loaded."""
+"""States as files: the container, values as JSON, checked reading, and the kinds of states.
+
+What is saved of a class stands beside the class: see the table in `kinds`.
+"""

@@ -1,17 +1,17 @@
-"""The file that states are saved in: a short head, a description, and arrays as they are.
+"""The file format of saved states: a short head, a description, and arrays.
 
-    bytes 0-7      89 49 43 56 49 0D 0A 1A ("ICVI" between bytes that text transfers would spoil)
+    bytes 0-7      89 49 43 56 49 0D 0A 1A ("ICVI" between bytes that text transfers change)
     bytes 8-11     version of the format, 1
     bytes 12-15    length of the description
     bytes 16-19    CRC-32 of the description
     bytes 20-23    CRC-32 of everything behind the description
     bytes 24-31    length of the file
-    then           the description, JSON in UTF-8
-    then           arrays, each at a multiple of 64 bytes from the start of the file
+    next           the description, JSON in UTF-8
+    next           arrays, each at a multiple of 64 bytes from the start of the file
 
 All numbers are little-endian. The description is an object with ``arrays``, a list of
-``{"name", "dtype", "shape", "offset"}``, and ``facts``, whatever else there is to say; `saving`
-says what that is. Nothing in a file is ever executed.
+``{"name", "dtype", "shape", "offset"}``, and ``facts``, an object with everything else; `kinds`
+describes it. Nothing in a file is ever executed.
 """
 
 from __future__ import annotations
@@ -47,23 +47,22 @@ Arrays = Mapping[str, NDArray[Any]]
 def write(
     path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Arrays, *, without: int = 0
 ) -> None:
-    """Write a file: until it is complete and on the disk, what was there stays there.
+    """Write a file; the one that was there stays until the new one is complete and on the disk.
 
     It has none of the permissions `without`, as in `icvi.files.replacing`.
     """
     with replacing(path, without=without) as file:
-        for part in _parts(facts, arrays):
-            file.write(part)
+        for piece in _pieces(facts, arrays):
+            file.write(piece)
 
 
 def read(
     file: str | os.PathLike[str] | IO[bytes],
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Facts and arrays of a file, open or not; a file that is not whole is refused.
+    """Facts and arrays of a file, open or not; an incomplete file is refused.
 
-    Whatever the bytes are, they give facts and arrays of the dtypes above or a `ValueError` that
-    names the file; no array is larger than the bytes that are there. What the facts say is not
-    checked: see `saved_parts`.
+    Any bytes give facts and arrays of the dtypes above, or a `ValueError` that names the file; no
+    array is larger than the bytes that are there. The facts are not checked: see `parts`.
     """
     path = file if isinstance(file, (str, os.PathLike)) else file.name
     content = np.fromfile(file, dtype=np.uint8)
@@ -142,7 +141,7 @@ def _arrays(content: NDArray[np.uint8], entries: list[Any], start: int) -> dict[
         end = offset + math.prod(shape) * dtype.itemsize
         if offset % _ALIGNMENT or not start <= offset <= end <= content.size:
             raise ValueError(f"array {name!r} does not lie inside the file")
-        # A length beside one of 0 is in no byte of the file.
+        # Beside a length of 0, no byte of the file limits the others.
         if 0 in shape and max(shape) > content.size:
             raise ValueError(f"array {name!r} has an impossible shape or offset")
         arrays[name] = content[offset:end].view(dtype).astype(dtype.newbyteorder("="), copy=False)
@@ -155,16 +154,16 @@ def _raw(array: NDArray[Any]) -> memoryview:
     return array.reshape(-1).view(np.uint8).data
 
 
-def _parts(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
-    """The bytes of a file, part by part."""
+def _pieces(facts: Mapping[str, Any], arrays: Arrays) -> Iterator[Any]:
+    """The bytes of a file, piece by piece."""
     plain = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     entries: list[dict[str, Any]] = []
     for name, array in plain.items():
         dtype = array.dtype.newbyteorder("<").str
         assert dtype in _KINDS, f"{name} has dtype {dtype}"
         entries.append({"name": name, "dtype": dtype, "shape": array.shape, "offset": 0})
-    # Offsets are in the description, whose length they change: twice is enough to settle, because
-    # the second time they have as many digits as they need.
+    # Offsets are in the description, whose length they change: two rounds are enough, because the
+    # second time they have as many digits as they need.
     description = b""
     for _ in range(8):
         at = _HEAD.size + len(description)

@@ -1,4 +1,4 @@
-"""Labels and time spans as JSON, and back: what they are must not be lost on the way."""
+"""Labels and time spans as JSON, and back, without loss of type or precision."""
 
 from __future__ import annotations
 
@@ -36,25 +36,24 @@ def as_json(value: Hashable) -> Any:
         case np.timedelta64():
             return {"ns": int(value.astype("timedelta64[ns]").astype(np.int64))}
     raise TypeError(
-        f"cannot save {short(value)}, which is a {type(value).__name__}; what can be saved is "
-        f"{_KINDS}"
+        f"cannot save {short(value)}, which is a {type(value).__name__}; expected {_KINDS}"
     )
 
 
-def from_json(written: Any) -> Any:
-    """What `as_json` was given; a `ValueError` where it has not written this."""
-    if not isinstance(written, (dict, list)):
-        return written
+def from_json(encoded: Any) -> Any:
+    """The value that `as_json` has encoded; a `ValueError` for what it never returns."""
+    if not isinstance(encoded, (dict, list)):
+        return encoded
     try:
-        match written:
-            case dict() if len(written) == 1:
-                return _made(*next(iter(written.items())))
+        match encoded:
+            case dict() if len(encoded) == 1:
+                return _decoded(*next(iter(encoded.items())))
         raise ValueError("expected a kind and a value")
     except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{written!r:.80} is no label or time span ({error})") from None
+        raise ValueError(f"{encoded!r:.80} is not a label or time span ({error})") from None
 
 
-def _made(kind: str, value: Any) -> Any:
+def _decoded(kind: str, value: Any) -> Any:
     match kind, value:
         case "bool", 0 | 1 if type(value) is int:
             return bool(value)

@@ -1,8 +1,8 @@
-"""What a file holds, taken out piece by piece, each piece checked before it is used.
+"""Reading the content of a file piece by piece; each piece is checked before it is used.
 
-Checksums tell that a file is what was written, not that icvi has written it. Compiled code trusts
-counters, indices and lengths, so nothing from a file reaches it unchecked. What is wrong gives a
-`ValueError` that names the file and the part.
+Checksums prove that a file was not damaged, not that icvi has written it. Compiled code trusts
+counters, indices and lengths, so nothing from a file reaches it unchecked. A wrong piece raises a
+`ValueError` that names the file and the piece.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from icvi.saving.json_values import from_json
 Arrays = Mapping[str, NDArray[Any]]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+#: What is saved of an object: facts in terms of JSON, and arrays.
+Packed = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 #: Lengths of an array; None for one that may be anything.
 Shape = tuple[int | None, ...]
 
-#: Counters and serials are below this, so that kernels can count on.
+#: Counters and serials are below this, so that kernels can add to them.
 MOST = 2**62
 #: Sums of weights are below this: no weight is above 1e140, and fading raises it by 1e18.
 HEAVIEST = 1e200
@@ -34,8 +36,19 @@ HEAVIEST = 1e200
 _MISSING = object()
 
 
+def nested(name: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays of a part, with its name in front of theirs."""
+    return {f"{name}.{inner}": array for inner, array in arrays.items()}
+
+
+def arrays_of(name: str, arrays: Arrays) -> dict[str, NDArray[Any]]:
+    """The arrays that `nested` has put under the name of a part."""
+    front = f"{name}."
+    return {n.removeprefix(front): a for n, a in arrays.items() if n.startswith(front)}
+
+
 def read(path: str | os.PathLike[str]) -> Part:
-    """All that a file holds."""
+    """The whole content of a file."""
     facts, arrays = container.read(path)
     return Part(facts, arrays, os.fspath(path))
 
@@ -46,7 +59,7 @@ class Part:
     Parameters
     ----------
     facts : object
-        What JSON says about the part; anything but an object is refused.
+        The JSON of the part; anything but an object is refused.
     arrays : mapping of str to ndarray
         The arrays of the part, without its name.
     file : str
@@ -58,7 +71,7 @@ class Part:
     def __init__(self, facts: Any, arrays: Arrays, file: str, name: str = "") -> None:
         self.file, self._name, self._arrays = file, name, arrays
         self.facts: dict[str, Any] = facts if isinstance(facts, dict) else {}
-        self.require(isinstance(facts, dict), "", "facts with names", facts)
+        self.require(isinstance(facts, dict), "", "an object", facts)
 
     # -- refusals --------------------------------------------------------------------------
 
@@ -69,13 +82,13 @@ class Part:
             raise self.damage(name, f"expected {expected}{shown}")
 
     def damage(self, name: str, what: str) -> ValueError:
-        """The error for a piece with which something is wrong."""
+        """The error for a wrong piece."""
         where = f"{self._name}{name}".rstrip(".")
         return ValueError(f"{self.file} is damaged: {where + ': ' if where else ''}{what}")
 
     @contextmanager
     def making(self, name: str) -> Iterator[None]:
-        """Have what is refused while something is made from a piece name the file and it."""
+        """Errors while something is made from a piece become errors that name file and piece."""
         try:
             yield
         except (TypeError, ValueError, OverflowError) as error:
@@ -85,10 +98,8 @@ class Part:
 
     def part(self, name: str, facts: Any = _MISSING) -> Part:
         """A part of this part; its facts are those with its name unless they are given."""
-        front = f"{name}."
-        own = {n.removeprefix(front): a for n, a in self._arrays.items() if n.startswith(front)}
         facts = self.fact(name) if facts is _MISSING else facts
-        return Part(facts, own, self.file, self._name + front)
+        return Part(facts, arrays_of(name, self._arrays), self.file, f"{self._name}{name}.")
 
     @property
     def arrays(self) -> Arrays:
@@ -99,47 +110,48 @@ class Part:
 
     def fact(self, name: str) -> Any:
         """A fact, unchecked."""
-        self.require(name in self.facts, name, "it to be there")
+        if name not in self.facts:
+            raise self.damage(name, "it is missing")
         return self.facts[name]
 
     def flag(self, name: str) -> bool:
-        """True or false."""
+        """A truth value."""
         value = self.fact(name)
         self.require(isinstance(value, bool), name, "true or false", value)
         return bool(value)
 
     def whole(self, name: str, least: int = 0, most: int = MOST) -> int:
-        """A whole number."""
+        """An integer."""
         return self._whole(name, self.fact(name), least, most)
 
     def wholes(self, name: str, n: int, least: int = 0, most: int = MOST) -> list[int]:
-        """As many whole numbers."""
+        """A list of n integers."""
         numbers = self.many(name)
         self.require(len(numbers) == n, name, f"{n} numbers", len(numbers))
         return [self._whole(name, number, least, most) for number in numbers]
 
     def _whole(self, name: str, value: Any, least: int, most: int) -> int:
         fine = type(value) is int and least <= value <= most
-        self.require(fine, name, f"a whole number from {least} to {most}", value)
+        self.require(fine, name, f"an integer from {least} to {most}", value)
         return int(value)
 
     def number(self, name: str, least: float = -math.inf, most: float = math.inf) -> float:
-        """A finite number, written in hexadecimal so that no bit is lost."""
-        written = self.fact(name)
+        """A finite number, stored in hexadecimal so that no bit is lost."""
+        digits = self.fact(name)
         with self.making(name):
-            value = float.fromhex(written)
+            value = float.fromhex(digits)
         fine = math.isfinite(value) and least <= value <= most
         self.require(fine, name, f"a number from {least:g} to {most:g}", value)
         return value
 
     def text(self, name: str) -> str:
-        """A text."""
+        """A string."""
         value = self.fact(name)
-        self.require(isinstance(value, str), name, "a text", value)
+        self.require(isinstance(value, str), name, "a string", value)
         return str(value)
 
     def choice(self, name: str, options: Sequence[str]) -> Any:
-        """One of several texts."""
+        """One of several strings."""
         value = self.text(name)
         self.require(value in options, name, f"one of {', '.join(options)}", value)
         return value
@@ -151,22 +163,22 @@ class Part:
         return list(value)
 
     def named(self, name: str) -> dict[str, Any]:
-        """Facts with names."""
+        """An object of JSON."""
         value = self.fact(name)
-        self.require(isinstance(value, dict), name, "facts with names", value)
+        self.require(isinstance(value, dict), name, "an object", value)
         return dict(value)
 
     def value(self, name: str) -> Any:
         """A label or a time span."""
-        written = self.fact(name)
+        encoded = self.fact(name)
         with self.making(name):
-            return from_json(written)
+            return from_json(encoded)
 
     def labels(self, name: str = "labels") -> list[Hashable]:
         """Different labels."""
-        written = self.many(name)
+        encoded = self.many(name)
         with self.making(name):
-            labels = [from_json(label) for label in written]
+            labels = [from_json(label) for label in encoded]
         for label in labels:
             self.require(label == label, name, "labels that equal themselves", label)
         self.require(len(set(labels)) == len(labels), name, "every label once", labels)
@@ -194,14 +206,15 @@ class Part:
     def integers(
         self, name: str, shape: Shape, least: int = -(2**63), most: int = 2**63 - 1
     ) -> Integers:
-        """An array of whole numbers in a range."""
+        """An array of integers in a range."""
         array = self._array(name, np.dtype(np.int64), shape)
         fine = ((least <= array) & (array <= most)).all()
-        self.require(fine, name, f"whole numbers from {least} to {most}")
+        self.require(fine, name, f"integers from {least} to {most}")
         return array
 
     def _array(self, name: str, dtype: np.dtype[Any], shape: Shape) -> NDArray[Any]:
-        self.require(name in self._arrays, name, "it to be there")
+        if name not in self._arrays:
+            raise self.damage(name, "it is missing")
         array = self._arrays[name]
         self.require(array.dtype == dtype, name, f"an array of {dtype}", str(array.dtype))
         fits = array.ndim == len(shape) and all(

@@ -14,7 +14,7 @@ from icvi.state.arrays import Plan
 
 
 def wanted(indices: Sequence[Index]) -> int:
-    """All caches that the indices ask for."""
+    """All caches that the indices need."""
     return functools.reduce(int.__or__, (index.want for index in indices), 0)
 
 

@@ -1,44 +1,37 @@
-"""What a tracker keeps about prototypes, for the indices that compare these."""
+"""The prototypes of a tracker, for indices that compare these."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.module_a import ModuleA
-from icvi.art.options import check_choice, check_learning, check_vigilance
+from icvi.art.categories import ModuleA
+from icvi.art.parameters import check_choice, check_learning, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling, check_out_of_bounds
 from icvi.connectivity.connectivity import Connectivity
-from icvi.connectivity.conventions import Border, Convention
-from icvi.connectivity.events import as_event
-from icvi.connectivity.living_graph import NEW_LABELS
+from icvi.connectivity.conventions import Form
+from icvi.connectivity.events import as_event, as_prototypes
+from icvi.connectivity.labelled_graph import NEW_LABELS, LabelledGraph
 from icvi.indices import Index
 from icvi.indices.conn_index import ConnIndex
-from icvi.inputs import as_options
+from icvi.inputs import as_factor, as_options
+from icvi.kernels.graph import layout as L
 from icvi.kernels.undefined import EMPTY
+from icvi.labels import as_label_array
 from icvi.state.arrays import SnapshotNeeded
+from icvi.tracking.forgetting.base import Winners
 from icvi.tracking.mixtures import Mixtures, Samples
 from icvi.wording import short
-
-if TYPE_CHECKING:
-    from icvi.state.changes import Changes
-    from icvi.tracking.prototype_events import Events
-
-Winners = NDArray[np.int64]
-Event = tuple[int, int]
-
-#: Winner and runner-up of a sample that is noise or has no weight.
-NO_EVENT: Event = (-1, -1)
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """Parameters of a `Quantizer`, for the module A of a tracker's own."""
+    """Parameters of a `Quantizer`, for the prototypes that a tracker finds itself."""
 
     rho: float = 0.9
     alpha: float = 1e-3
@@ -53,17 +46,17 @@ class Quantization:
         check_out_of_bounds(self.out_of_bounds)
 
     def scaling(self, X: NDArray[np.float64]) -> Scaling:
-        """The scaling that these samples start with."""
+        """The scaling for a stream that begins with these samples."""
         if self.bounds is not None:
             return Scaling.given(self.bounds, X.shape[1])
         if len(X) == 1:
             raise ValueError(
-                "one sample gives no bounds for the prototypes of Conn to scale by; use "
-                "Tracker(..., bounds=(low, high)), start with update_many, or give winners"
+                "one sample has no bounds for the prototypes of Conn to scale by; use "
+                "Tracker(..., bounds=(low, high)), start with update_many, or pass winners"
             )
         return Scaling.learnt(X)
 
-    def written(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """All parameters as plain numbers, strings and lists."""
         bounds = self.bounds
         if bounds is not None:
@@ -73,10 +66,19 @@ class Quantization:
 
 
 class Prototypes:
-    """Prototypes of clusters, which are found here unless the caller knows the winners.
+    """Prototypes of clusters, which are found here unless the caller passes the winners.
 
     An event is the winner and the runner-up of a sample. Every prototype is declared when it
-    first wins: which cluster it belongs to stays known when its samples have left.
+    first wins: its cluster stays known when its samples have left.
+
+    Attributes
+    ----------
+    graphs : dict
+        One graph for every form of Conn; all contain the same events.
+    mixtures : Mixtures or None
+        Moments per prototype, for the indices that need these.
+    module : ModuleA or None
+        What finds winners; None where the caller passes them, and before the first sample.
     """
 
     def __init__(self, indices: Sequence[Index], quantization: Quantization) -> None:
@@ -84,188 +86,149 @@ class Prototypes:
         self.quantization = quantization
         self.module: ModuleA | None = None
         self._marked = False  # whether a mark is all there is to undo a change
-        # One at least: it knows which cluster owns which prototype.
-        forms: list[tuple[Convention, Border]] = [
+        # At least one, which knows the clusters of prototypes.
+        forms: list[Form] = [
             (index.convention, index.border) for index in indices if isinstance(index, ConnIndex)
         ]
-        self.connectivities = {form: Connectivity(*form) for form in forms or [("paper", "CONN")]}
-        for c in self.connectivities.values():
-            c._declare_winners()
+        self.graphs = {form: LabelledGraph(*form) for form in forms or [("paper", "CONN")]}
+        for graph in self.graphs.values():
+            graph.declare_winners()
         overlaps = [index for index in indices if not isinstance(index, ConnIndex)]
         self.mixtures = Mixtures(overlaps) if overlaps else None
 
     @property
+    def graph(self) -> LabelledGraph:
+        """The first of the graphs."""
+        return next(iter(self.graphs.values()))
+
+    @property
     def connectivity(self) -> Connectivity:
-        """The first of the graphs, which all know the same events."""
-        return next(iter(self.connectivities.values()))
+        """The first of the graphs, as users see it."""
+        return Connectivity.of(self.graph)
 
     @property
     def owners(self) -> NDArray[np.int64]:
-        """A number for the cluster of every prototype that has ever won, by their numbers."""
-        owners: NDArray[np.int64] = self.connectivity._graph.prototypes("declared")
+        """A number for the cluster of every prototype that has ever won."""
+        owners: NDArray[np.int64] = self.graph.graph.prototypes("declared")
         return owners
 
     def values(self) -> list[float]:
         """Readings of all indices."""
-        if self.connectivity.n_clusters == 0:
+        if self.graph.graph.k == 0:
             return [EMPTY] * len(self.indices)
-        overlaps = iter(self.mixtures.now() if self.mixtures else [])
+        connected = {form: graph.value for form, graph in self.graphs.items()}
+        return self.in_order(connected, self.mixtures.now() if self.mixtures else ())
+
+    def in_order(self, connected: Mapping[Form, Any], overlaps: Iterable[Any]) -> list[Any]:
+        """What belongs to each index: of the graph of its form, or the next of the mixtures."""
+        rest = iter(overlaps)
         return [
-            index(self.connectivities[index.convention, index.border])
-            if isinstance(index, ConnIndex)
-            else next(overlaps)
-            for index in self.indices
-        ]
-
-    # -- one sample ------------------------------------------------------------------------
-
-    def _given(self, given: Any) -> Event:
-        self.refuse_given()
-        return as_pair(given, "winners")
-
-    def event(self, x: NDArray[np.float64], label: Hashable, given: Any) -> Event:
-        """The event of a sample, which can be counted: the one given, or one that is found.
-
-        To find it, module A learns the sample.
-        """
-        if given is None:
-            q, row = self.quantization, x.reshape(1, -1)
-            return self.own(row).learn_one(row, label, q.rho, q.alpha, q.beta)
-        event = self._given(given)
-        self.connectivity._check_event(*event, label)
-        return event
-
-    def count(self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event) -> None:
-        """Count the event of a sample; the kernel of the only graph comes last, see `mark`."""
-        if self.mixtures is not None or len(self.connectivities) > 1:
-            self._count_all(x, label, weight, event)
-        else:
-            winner, runner_up = event  # a call with * would be followed by a look for signals
-            self.connectivity._update(winner, runner_up, label, weight)
-
-    def _count_all(
-        self, x: NDArray[np.float64], label: Hashable, weight: float, event: Event
-    ) -> None:
-        self._need_snapshot()
-        for c in self.connectivities.values():
-            c._update(*event, label, weight)
-        if self.mixtures is not None:
-            self.mixtures.add(x, event[0], self.owners, weight)
-
-    def leave(self, x: NDArray[np.float64], weight: float, event: Event, samples: Samples) -> None:
-        """Take back the event of a sample that leaves a window, which holds ``samples``."""
-        self._need_snapshot()
-        for c in self.connectivities.values():
-            c._take_back(*event, weight)
-        if self.mixtures is not None:
-            self.mixtures.leave(x, event[0], self.owners, weight, samples)
-
-    def exchange(self, gone: Sequence[Any], new: tuple[Event, Hashable, float] | None) -> None:
-        """Take back events of samples that leave a window, and count that of a new one, if any.
-
-        Like `count`, with one graph this is a single kernel, which comes last.
-        """
-        if len(self.connectivities) > 1:
-            self._need_snapshot()
-            for c in self.connectivities.values():
-                c._exchange(gone, new)
-        else:
-            self.connectivity._exchange(gone, new)
-
-    # -- many samples ----------------------------------------------------------------------
-
-    def find(self, X: NDArray[np.float64], labels: NDArray[Any], given: Winners | None) -> Winners:
-        """The events of samples, checked before: those given, or found as module A learns."""
-        if given is not None:
-            return given
-        q = self.quantization
-        return self.own(X).learn(X, labels, q.rho, q.alpha, q.beta)
-
-    def columns(
-        self, connected: dict[Any, NDArray[np.float64]], overlaps: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """(n, indices) readings, from those of the graphs and of the mixtures."""
-        rest: Iterator[NDArray[np.float64]] = iter(() if overlaps is None else overlaps.T)
-        columns = [
             connected[index.convention, index.border]
             if isinstance(index, ConnIndex)
             else next(rest)
             for index in self.indices
         ]
-        return np.stack(columns, axis=1)
 
-    def check(self, X: NDArray[np.float64], labels: NDArray[Any], given: Winners | None) -> None:
-        """Refuse samples that could not be counted; nothing is counted yet."""
+    # -- one sample ------------------------------------------------------------------------
+
+    def event(self, x: NDArray[np.float64], label: Hashable, given: Any) -> Winners:
+        """The event of a sample, checked: the one given, or found as module A learns."""
         if given is None:
-            self.own(X)
-        else:
-            self.refuse_given()
-            self.connectivity._check_many(given, labels)
+            q, row = self.quantization, x.reshape(1, -1)
+            return self.quantizer(row).learn_one(row, label, q.rho, q.alpha, q.beta)
+        self.refuse_given()
+        event = as_pair(given, "winners")
+        self.graph.apply(*event, label, 0.0, L.CHECK)
+        return event
 
-    def check_chunk(self, changes: Changes, given: Any) -> None:
-        """Refuse what could not be counted of a chunk; the caller undoes what that changes.
+    def count(self, x: NDArray[np.float64], label: Hashable, weight: float, event: Winners) -> None:
+        """Count the event of a sample; the kernel of the only graph comes last, see `mark`."""
+        winner, runner_up = event  # a call with * would be followed by a look for signals
+        if self.mixtures is None and len(self.graphs) == 1:
+            self.graph.apply(winner, runner_up, label, weight)
+            return
+        self._need_snapshot()
+        for graph in self.graphs.values():
+            graph.apply(winner, runner_up, label, weight)
+        if self.mixtures is not None:
+            self.mixtures.add(x, winner, self.owners, weight)
 
-        Bounds are learnt from a chunk that is counted, not from one that is looked at.
+    def leave(
+        self, x: NDArray[np.float64], weight: float, event: Winners, samples: Samples
+    ) -> None:
+        """Take back the event of a sample that leaves a window, where ``samples`` stay."""
+        self._need_snapshot()
+        for graph in self.graphs.values():
+            graph.take_back(*event, weight)
+        if self.mixtures is not None:
+            self.mixtures.leave(x, event[0], self.owners, weight, samples)
+
+    def exchange(self, gone: Sequence[Any], new: tuple[Winners, Hashable, float] | None) -> None:
+        """Take back events of samples that leave a window, and count that of a new one, if any.
+
+        Like `count`, with one graph this is a single kernel, which comes last.
         """
-        self.events(changes, given)
-
-    def events(self, changes: Changes, given: Any, new_given: Any = None) -> Events:
-        """The changes as events, checked; ``given`` are winners and runners-up, or None."""
-        from icvi.tracking.prototype_events import events_of
-
-        return events_of(self, changes, given, new_given)
+        if len(self.graphs) == 1:
+            self.graph.exchange(gone, new)
+            return
+        self._need_snapshot()
+        for graph in self.graphs.values():
+            graph.exchange(gone, new)
 
     # -- whole clusters and states ---------------------------------------------------------
 
     def declare(self, prototypes: Any, labels: Any) -> None:
-        """Say which clusters prototypes belong to that may not have won yet."""
+        """Assign prototypes to clusters before they have won."""
         self.refuse_given()
-        for c in self.connectivities.values():
-            c._declare(prototypes, labels)
+        numbers = as_prototypes(prototypes)
+        names = as_label_array(labels, len(numbers))
+        for graph in self.graphs.values():
+            graph.declare(numbers, names)
 
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Give the prototypes of one cluster to another."""
-        for c in self.connectivities.values():
-            c._merge(into, source)
+        for graph in self.graphs.values():
+            graph.merge(into, source)
         if self.module is not None:
             self.module.merge(into, source)
         if self.mixtures is not None:
-            self.mixtures.own(self.owners)
+            self.mixtures.set_owners(self.owners)
 
     def decay(self, factor: float) -> None:
         """Multiply all weights."""
-        for c in self.connectivities.values():
-            c._decay(factor)
+        factor = as_factor(factor)
+        for graph in self.graphs.values():
+            graph.decay(factor)
         if self.mixtures is not None:
             self.mixtures.partition.decay(factor)
 
     def forget(self, labels: Iterable[Hashable], factor: float) -> None:
-        """Clusters have faded away; what is left is worth so much."""
+        """Remove the events of clusters that have faded away, and multiply the other weights."""
         self._need_snapshot()
-        for c in self.connectivities.values():
+        for graph in self.graphs.values():
             for label in labels:
-                c._take_out(label)
+                graph.take_out(label)
             if 0.0 < factor < 1.0:
-                c._decay(factor)
+                graph.decay(factor)
 
     def check_same(self, other: Prototypes) -> None:
         """Refuse prototypes that cannot be combined with these."""
         if self.module is not None or other.module is not None:
             raise ValueError(
-                "cannot combine trackers that found the winners themselves: their prototypes "
-                "have the same numbers and are different ones; give both the winners of one set "
-                "of prototypes that stays as it is, or of sets that are numbered differently"
+                "cannot combine trackers that find the winners themselves: the same numbers mean "
+                "different prototypes; pass winners, either of one set of prototypes that does "
+                "not change, or of sets that are numbered differently"
             )
         if self.mixtures is not None and other.mixtures is not None:
             self.mixtures.partition.check_same(other.mixtures.partition)
 
     def combine(self, other: Prototypes) -> None:
         """Add the events of others, which `check_same` has not refused."""
-        for form, c in self.connectivities.items():
-            c._combine(other.connectivities[form])
+        for form, graph in self.graphs.items():
+            graph.combine(other.graphs[form])
         if self.mixtures is not None and other.mixtures is not None:
             self.mixtures.partition.combine(other.mixtures.partition)
-            self.mixtures.own(self.owners)
+            self.mixtures.set_owners(self.owners)
 
     # -- undoing ---------------------------------------------------------------------------
 
@@ -282,11 +245,10 @@ class Prototypes:
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""
         self._marked = False
-        module = self.module, None if self.module is None else self.module.snapshot()
-        graphs = [c._snapshot() for c in self.connectivities.values()]
         return (
-            *module,
-            graphs,
+            self.module,
+            None if self.module is None else self.module.snapshot(),
+            [graph.snapshot() for graph in self.graphs.values()],
             None if self.mixtures is None else self.mixtures.partition.snapshot(),
         )
 
@@ -295,8 +257,8 @@ class Prototypes:
         self.module, learnt, graphs, mixed = saved
         if self.module is not None:
             self.module.restore(learnt)
-        for c, graph in zip(self.connectivities.values(), graphs or repeat(NEW_LABELS)):
-            c._restore(graph)
+        for graph, before in zip(self.graphs.values(), graphs or repeat(NEW_LABELS)):
+            graph.restore(before)
         if self.mixtures is not None and mixed is not None:
             self.mixtures.partition.restore(mixed)
 
@@ -306,11 +268,11 @@ class Prototypes:
 
     # -- what finds winners ----------------------------------------------------------------
 
-    def own(self, X: NDArray[np.float64]) -> ModuleA:
+    def quantizer(self, X: NDArray[np.float64]) -> ModuleA:
         """The module that finds winners, ready for these samples."""
         q = self.quantization
         if self.module is None:
-            if self.connectivity._graph.existing:
+            if self.graph.graph.existing:
                 raise ValueError("expected winners, as for the samples before")
             scaling = q.scaling(X)
             scaling.check(X, q.out_of_bounds)
@@ -319,17 +281,22 @@ class Prototypes:
             self.module.scaling.check(X, q.out_of_bounds)
         return self.module
 
+    def find(self, X: NDArray[np.float64], labels: NDArray[Any]) -> NDArray[np.int64]:
+        """The events of samples, which module A learns."""
+        q = self.quantization
+        return self.quantizer(X).learn(X, labels, q.rho, q.alpha, q.beta)
+
     def refuse_given(self) -> None:
         """Refuse winners when they were found here so far."""
         if self.module is not None:
             raise ValueError(
-                "this tracker has found the winners itself so far; leave them out, or give "
+                "this tracker has found the winners itself so far; leave them out, or pass "
                 "them from the first sample on"
             )
 
 
-def as_pair(given: Any, name: str) -> Event:
-    """Winner and runner-up as the caller gave them, checked."""
+def as_pair(given: Any, name: str) -> Winners:
+    """Winner and runner-up as the caller passed them, checked."""
     try:
         winner, runner_up = given
     except (TypeError, ValueError, NotImplementedError):

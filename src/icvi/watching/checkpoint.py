@@ -12,7 +12,7 @@ from icvi.files import remove_unfinished
 from icvi.optional import load
 from icvi.saving import container
 from icvi.saving.json_values import from_json
-from icvi.saving.partition import write
+from icvi.saving.kinds import write
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.watching.trusted_files import check_trusted_file, check_trusted_folder, open_file

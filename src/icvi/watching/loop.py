@@ -10,9 +10,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from icvi.saving.partition import part_of
-from icvi.saving.registry import pack_tracker, unpack_tracker
+from icvi.saving.parts import Part, arrays_of
 from icvi.streams import Batch, Position, Source
+from icvi.tracking.saved import tracker as saved_tracker
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
@@ -228,7 +228,7 @@ class Loop:
             raise
 
     def _state(self) -> Kept:
-        tracker, arrays = pack_tracker(self.tracker)
+        tracker, arrays = saved_tracker.pack(self.tracker)
         packed = {f"tracker.{name}": array for name, array in arrays.items()}
         outputs = {}
         for name, output in self.outputs.items():
@@ -253,13 +253,12 @@ class Loop:
         if position:
             with self.waiting():  # a pipe has to repeat what was read
                 self._seek(position)
-        own = {index.name: index for index in self.tracker.indices if index.own}
-        self.tracker = unpack_tracker(
-            facts["tracker"], part_of(arrays, "tracker."), own, "the checkpoint"
-        )
+        own = [index for index in self.tracker.indices if index.own]
+        part = Part(facts["tracker"], arrays_of("tracker", arrays), "the checkpoint")
+        self.tracker = saved_tracker.unpack(part, own)
         self.labeller.resume(*_labeller_state(facts, arrays))
         for name, output in self.outputs.items():
-            output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))
+            output.resume(facts["outputs"][name], arrays_of(name, arrays))
         self.seen = self.resumed = facts["seen"]
         self._position = self._committed = position
 
@@ -277,5 +276,5 @@ class Loop:
 def _labeller_state(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Kept:
     """The state of a labeller; in checkpoints of earlier versions a pickle, or nothing."""
     if "labeller" in facts:
-        return facts["labeller"], part_of(arrays, "labeller.")
+        return facts["labeller"], arrays_of("labeller", arrays)
     return {}, {"pickle": arrays["labeller"]} if len(arrays["labeller"]) else {}

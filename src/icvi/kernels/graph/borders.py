@@ -1,11 +1,11 @@
 """Borders between clusters: V_lm, and the two sums X_lm and Y_lm of Inter(l, m) = X_lm / Y_lm.
 
 V_lm holds the prototypes of cluster l that touch cluster m, X_lm is the sum of their CONN with
-m. Y_lm is in the paper's convention the sum of their CONN with everybody, in the toolbox's
+m. Y_lm is in the paper's convention the sum of their CONN with all prototypes, in the toolbox's
 X_lm and the CONN of all edges inside l that have an end in V_lm.
 
-Who touches whom is counted in whole numbers of neighbours, never seen from a sum: sums of
-fractional weights may leave a residue behind when events are taken back.
+Whether a prototype touches a cluster is decided by whole numbers of neighbours, never by a sum:
+sums of fractional weights may leave a residue when events are taken back.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.hash_table import append, find
 from icvi.kernels.graph.records import cluster, contact, edge, pair, prototype
 
-_NOBODY = np.int64(-1)
+_NONE = np.int64(-1)
 
 
 @kernel
@@ -29,7 +29,7 @@ def touch(meta, a, own, other, w, linked, sent):
     """
     t = contact(meta, contact_of(meta, a, other))
     if t.linked == 0:
-        # A new contact, or an old one of a prototype that belonged to another cluster then.
+        # A new contact, or an old one from when the prototype belonged to another cluster.
         t.pair = pair_of(meta, own, other)
     was, c, rest = on_border(meta, t), t.c, t.c_rest
     t.linked += linked
@@ -94,22 +94,22 @@ def share_of_Y(meta, a, own, other):
 
 @kernel
 def widen(meta, i, j, inside, w):
-    """CONN(i, j) grows by w: so does Y wherever that is a part of it."""
+    """CONN(i, j) grows by w: so does every Y that includes it."""
     if not meta[L.TOOLBOX]:
         widen_row(meta, i, w)
         widen_row(meta, j, w)
     elif inside:
         # Once, even where both are in V.
-        add_to_Y(meta, i, w, _NOBODY)
+        add_to_Y(meta, i, w, _NONE)
         add_to_Y(meta, j, w, i)
 
 
 @kernel
 def widen_row(meta, a, w):
-    """CONN of prototype a with everybody grows by w."""
+    """CONN of prototype a with all others grows by w."""
     i = prototype(meta, a)
     i.r, i.r_rest = plus(i.r, i.r_rest, w)
-    add_to_Y(meta, a, w, _NOBODY)
+    add_to_Y(meta, a, w, _NONE)
 
 
 @kernel
@@ -118,7 +118,7 @@ def add_to_Y(meta, a, w, but):
     number = prototype(meta, a).contacts
     while number != 0:
         t = contact(meta, number)
-        if on_border(meta, t) and (but == _NOBODY or not touches(meta, but, t.column)):
+        if on_border(meta, t) and (but == _NONE or not touches(meta, but, t.column)):
             p = pair(meta, t.pair)
             p.Y, p.Y_rest = plus(p.Y, p.Y_rest, w)
         number = t.next

@@ -1,11 +1,16 @@
-"""CADJ(i, j) changes, and with it everything that is summed from CADJ."""
+"""The counts of an event change, and with them everything that is summed from counts.
+
+An event with a runner-up counts in CADJ(i, j). One without (its winner is, or was, the only
+prototype) is pending: it counts for its cluster, and gets the second prototype as its runner-up
+once there is one.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.doubles import plus
+from icvi.kernels.doubles import plus, plus_both
 from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.borders import touch, widen
 from icvi.kernels.graph.hash_table import append, find
@@ -13,13 +18,14 @@ from icvi.kernels.graph.records import cluster, edge, prototype
 
 _NONE = np.int64(0)
 
-#: What is left of a count counts as nothing below this share of what is taken from it: weights
-#: that add up to what was counted do so to rounding only. The second is for counts that were
-#: multiplied, when callers multiply the weights that they take back.
+#: What is left of a count is nothing when it is below this share of what is taken from it:
+#: weights that add up to what was counted do so only to rounding. The second is for counts that
+#: were multiplied, because callers multiply the weights that they take back.
 _ROUNDING, _ROUNDING_OF_PRODUCTS = 2.0**-50, 1e-12
 
 
-@kernel
+# Inlined, because it is most of the work of an event; so it is called in two places only.
+@kernel(forceinline=True)
 def add_edge(meta, i, j, w):
     """CADJ(i, j) += w, O(k) amortised; a negative w takes back."""
     e = edge(meta, edge_of(meta, i, j))
@@ -44,17 +50,50 @@ def add_edge(meta, i, j, w):
 
 
 @kernel
-def take_edge(meta, i, j, w):
-    """CADJ(i, j) -= w, or what there is of it when that is w to rounding."""
-    e = edge(meta, edge_of(meta, i, j))
-    w, rest = taken(meta, e.cadj, e.rest, w)
-    add_edge(meta, i, j, -w)
-    if rest != 0.0:
-        add_edge(meta, i, j, -rest)
+def add_both(meta, i, j, w, rest):
+    """CADJ(i, j) += (w, rest)."""
+    while True:
+        add_edge(meta, i, j, w)
+        if rest == 0.0:
+            return
+        w, rest = rest, 0.0
 
 
 @kernel
-def taken(meta, count, rest, w):
+def add_pending(meta, p, w, rest):
+    """The pending weight of prototype p grows by (w, rest)."""
+    winner = prototype(meta, p)
+    l = cluster(meta, winner.owner)
+    before = winner.pending > 0.0
+    winner.pending, winner.pending_rest = plus_both(winner.pending, winner.pending_rest, w, rest)
+    l.sent += (winner.pending > 0.0) - before
+    l.pending, l.pending_rest = plus_both(l.pending, l.pending_rest, w, rest)
+    l.n, l.n_rest = plus_both(l.n, l.n_rest, w, rest)
+
+
+@kernel
+def release_pending(meta, p, q):
+    """The pending events of prototype p get the runner-up q."""
+    winner = prototype(meta, p)
+    w, rest = winner.pending, winner.pending_rest
+    if w > 0.0:
+        winner.second = q + 1
+        add_pending(meta, p, -w, -rest)
+        add_both(meta, p, q, w, rest)
+
+
+@kernel
+def count_of(meta, p, q):
+    """The weight of the events with winner p and runner-up q (none where q is negative)."""
+    if q < 0:
+        winner = prototype(meta, p)
+        return winner.pending, winner.pending_rest
+    e = edge(meta, find(meta, L.EDGES, p, q))
+    return e.cadj, e.rest
+
+
+@kernel
+def to_take(meta, count, rest, w):
     """What to take from a count so that w is taken, and no rounding stays behind."""
     left = plus(count, rest, -w)[0]
     return (w, 0.0) if left > tolerance(meta, w) else (count, rest)

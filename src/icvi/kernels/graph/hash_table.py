@@ -1,7 +1,6 @@
 """Sparse tables: entry (row, column) is found by hash, the entries of a row by a chain.
 
-Nothing is ever taken out; an entry that is no longer true holds zeros, until the whole graph is
-built anew.
+Entries are never removed. One that is no longer true has zeros, until the graph is rebuilt.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from icvi.kernels.view import integers
 
 
 @kernel
-def find(meta, relation, row, column):
+def find(meta, table, row, column):
     """Number of an entry; 0 when there is none."""
-    entries, slots = arrays_of(meta, relation)
+    entries, slots = arrays_of(meta, table)
     return slots[slot_of(entries, slots, row, column)]
 
 
 @kernel
-def append(meta, relation, row, column, following):
+def append(meta, table, row, column, following):
     """A new entry, which comes before entry ``following`` in the chain of its row."""
-    entries, slots = arrays_of(meta, relation)
-    meta[L.USED + relation] += 1
-    e = meta[L.USED + relation]
+    entries, slots = arrays_of(meta, table)
+    meta[L.USED + table] += 1
+    e = meta[L.USED + table]
     entries[e, 0] = row
     entries[e, 1] = column
     entries[e, 2] = following
@@ -35,12 +34,12 @@ def append(meta, relation, row, column, following):
 
 
 @kernel
-def arrays_of(meta, relation):
-    """A relation's records, seen as rows of integers, and its slots."""
-    shape = (meta[L.SIZE + relation], meta[L.WIDTH + relation])
-    slots = relation + L.SLOTS
+def arrays_of(meta, table):
+    """The records of a table, as rows of integers, and its slots."""
+    shape = (meta[L.SIZE + table], meta[L.WIDTH + table])
+    slots = table + L.SLOTS
     return (
-        carray(integers(meta[L.AT + relation]), shape),
+        carray(integers(meta[L.AT + table]), shape),
         carray(integers(meta[L.AT + slots]), meta[L.SIZE + slots]),
     )
 
@@ -59,8 +58,8 @@ def slot_of(entries, slots, row, column):
 
 
 @compiled(types.void(INTEGERS, types.int64))
-def rehash(meta, relation):
+def rehash(meta, table):
     """Fill the slots, which are empty, with all entries."""
-    entries, slots = arrays_of(meta, relation)
-    for e in range(1, meta[L.USED + relation] + 1):
+    entries, slots = arrays_of(meta, table)
+    for e in range(1, meta[L.USED + table] + 1):
         slots[slot_of(entries, slots, entries[e, 0], entries[e, 1])] = e

@@ -1,23 +1,23 @@
 """The prototype graph as arrays of records, and what each field means.
 
 Entry 0 of an array stands for "none", so that arrays of zeros are an empty graph. The three
-sparse relations (edges, contacts, pairs) start with the fields that `relation` needs: row,
-column, and the next entry of the same row.
+sparse tables (edges, contacts, pairs) start with the fields that `hash_table` needs: row, column,
+and the next entry of the same row.
 
-Every sum is kept in two doubles, itself and its rest, so that taking back what was added leaves
-nothing behind, in whatever order.
+Every sum is kept in two doubles, itself and its rest. An event that is taken back therefore leaves
+nothing behind, whatever the order of events.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_RELATION = [("row", "i8"), ("column", "i8"), ("next", "i8")]
+_ENTRY = [("row", "i8"), ("column", "i8"), ("next", "i8")]
 
 PROTOTYPE = np.dtype(
     [
         ("owner", "i8"),  # its cluster; 0 when it has neither weight nor an edge
-        ("declared", "i8"),  # its cluster, whether it has or not; 0 when nobody has declared it
+        ("declared", "i8"),  # its cluster, with or without weight; 0 when it is not declared
         ("neighbours", "i8"),  # its first edge
         ("contacts", "i8"),  # its first contact
         ("links", "i8"),  # number of j with CONN(i, j) > 0
@@ -37,23 +37,23 @@ CLUSTER = np.dtype(
         ("before", "i8"),
         ("state", "i8"),  # GONE, LIVE, ASLEEP or DECLARED
         ("sent", "i8"),  # number of CADJ(i, j) > 0, i in the cluster, and of pending weights
-        ("prototypes", "i8"),  # how many it owns that have weight or an edge
-        ("declared", "i8"),  # how many have been declared to be its own
+        ("prototypes", "i8"),  # number of its prototypes that have weight or an edge
+        ("declared", "i8"),  # number of its prototypes that are declared
         ("pairs", "i8"),  # its first pair
         ("n", "f8"),  # weight of its events
         ("n_rest", "f8"),
         ("inside", "f8"),  # sum of CADJ(i, j), i and j in the cluster
         ("inside_rest", "f8"),
-        ("pending", "f8"),  # as much of n has no runner-up
+        ("pending", "f8"),  # the share of n that has no runner-up
         ("pending_rest", "f8"),
     ]
 )
-#: Prototype i to prototype j, both ways always: its twin is the edge from j to i.
-EDGE = np.dtype([*_RELATION, ("twin", "i8"), ("cadj", "f8"), ("rest", "f8")])
+#: Prototype i to prototype j, always in both directions: its twin is the edge from j to i.
+EDGE = np.dtype([*_ENTRY, ("twin", "i8"), ("cadj", "f8"), ("rest", "f8")])
 #: Prototype i to cluster m, another than its own.
 CONTACT = np.dtype(
     [
-        *_RELATION,
+        *_ENTRY,
         ("pair", "i8"),  # of its cluster with m
         ("linked", "i8"),  # number of j in m with CONN(i, j) > 0
         ("sent", "i8"),  # number of j in m with CADJ(i, j) > 0
@@ -64,7 +64,7 @@ CONTACT = np.dtype(
 #: Cluster l to cluster m: numerator and denominator of Inter(l, m).
 PAIR = np.dtype(
     [
-        *_RELATION,
+        *_ENTRY,
         ("border", "i8"),  # number of prototypes in V_lm
         ("X", "f8"),
         ("Y", "f8"),
@@ -86,19 +86,20 @@ ARRAYS = {
 }
 # Not literals: kernels that take one would be compiled for each.
 PROTOTYPES, CLUSTERS, EDGES, CONTACTS, PAIRS = map(np.int64, range(5))
-#: Entries of a relation that an event makes at most: two for its edge, and two for that of the
-#: events without a runner-up that get one.
+TABLES = (EDGES, CONTACTS, PAIRS)
+#: Entries of a table that one event adds at most: two for its edge, and two for the edge of the
+#: pending events that get a runner-up.
 MOST = 4
-#: Counts below this, after many a decay, are nothing: their sums would soon have no digits.
+#: Counts below this, after decay, are nothing: their sums would soon have no digits.
 NOTHING = 1e-150
-#: From a relation to its slots.
+#: From a table to its slots.
 SLOTS = 3
 
-# meta: the convention, the number of prototypes, of clusters with and without weight, and of
-# columns in use, whether counts were multiplied, the lowest prototype that has a record, the
-# number of prototypes that are declared but have neither weight nor an edge, the number of
-# clusters that have none but these, whether winners are declared; for every array its address,
-# its end, the integers per record, and (if it is a relation) how many entries are in use.
+# meta: the form of the index (two flags); the number of prototypes, of clusters with weight, of
+# clusters asleep, and of columns in use; whether counts were multiplied; the lowest prototype that
+# has a record; the number of prototypes that are declared only, and of clusters that have none but
+# these; whether winners are declared. Then for every array its address, its end, the integers per
+# record, and (of a table) the number of entries in use.
 TOOLBOX, CADJ_BORDER, P, K, SLEEPERS, COLUMNS, DECAYED, BASE = range(8)
 SPARE, SPARE_CLUSTERS, DECLARES, AT = range(8, 12)
 SIZE = AT + len(ARRAYS)
@@ -110,7 +111,11 @@ META = USED + len(ARRAYS)
 #: one whose prototypes are declared only.
 GONE, LIVE, ASLEEP, DECLARED = range(4)
 
-#: Why an event cannot be counted; 0 says that it can.
+#: What to do with an event: apply it or refuse it; only look whether it would be refused; apply
+#: it as far as possible, where the caller knows that it was counted and rounding has left less.
+STRICT, CHECK, LENIENT = range(3)
+
+#: Why an event cannot be counted; 0 means that it can.
 FINE, OTHER_OWNER, RUNNER_UP_MISSING, RUNNER_UP_UNKNOWN, NO_ROOM = range(5)
 #: Why an event cannot be taken back.
 NOT_KNOWN, NEVER_ALONE, SEVERAL_SECONDS, TOO_MUCH = range(5, 9)

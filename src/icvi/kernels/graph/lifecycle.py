@@ -1,4 +1,8 @@
-"""Clusters and prototypes come and go: they are there as long as events make them so."""
+"""Clusters and prototypes appear and vanish with the events that they have.
+
+A prototype is known while it has weight or an edge, and also when it is declared. A cluster counts
+while it has weight.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +35,7 @@ def appear(meta, a, c):
 
 @kernel
 def forget_if_bare(meta, a):
-    """A prototype without weight and without an edge is no longer known, unless declared."""
+    """Forget a prototype without weight and without an edge; a declaration stays."""
     i = prototype(meta, a)
     if i.owner != 0 and i.links == 0 and not i.pending > 0.0:
         cluster(meta, i.owner).prototypes -= 1
@@ -43,8 +47,8 @@ def forget_if_bare(meta, a):
 
 
 @kernel
-def settle(meta, c):
-    """A cluster counts as long as it has weight; whether it does may change what others read."""
+def update_state(meta, c):
+    """Whether a cluster counts, which may change what other clusters read."""
     l = cluster(meta, c)
     was, now = l.state, L.GONE
     if l.sent > 0:
@@ -67,7 +71,7 @@ def settle(meta, c):
 
 @kernel
 def join_ring(meta, c):
-    """A cluster appears, after all others."""
+    """A cluster gets weight: it is the last of all."""
     ring, l = cluster(meta, 0), cluster(meta, c)
     l.before, l.after = ring.before, 0
     cluster(meta, ring.before).after = c
@@ -78,7 +82,7 @@ def join_ring(meta, c):
 
 @kernel
 def leave_ring(meta, c):
-    """A cluster has lost its weight."""
+    """A cluster has no weight left."""
     l = cluster(meta, c)
     cluster(meta, l.before).after = l.after
     cluster(meta, l.after).before = l.before
@@ -90,7 +94,7 @@ def leave_ring(meta, c):
 
 @kernel
 def refresh_neighbours(meta, c):
-    """Readings of the clusters that touch cluster c, which has come or gone."""
+    """Readings of the clusters that touch cluster c, which has appeared or vanished."""
     number = cluster(meta, c).pairs
     while number != 0:
         m = pair(meta, number)

@@ -6,15 +6,14 @@ from numba import types
 
 from icvi.kernels.compiler.compiling import INTEGERS, SAMPLE, compiled
 from icvi.kernels.graph import layout as L
-from icvi.kernels.graph.edges import add_edge
+from icvi.kernels.graph.edges import add_both, add_pending
 from icvi.kernels.graph.events import has_room
-from icvi.kernels.graph.lifecycle import appear, declare, forget_if_bare, refresh, settle
-from icvi.kernels.graph.pending import change_pending
+from icvi.kernels.graph.lifecycle import appear, declare, forget_if_bare, refresh, update_state
 from icvi.kernels.graph.records import cluster, prototype
 
 
 @compiled(types.void(INTEGERS, INTEGERS, INTEGERS, INTEGERS, SAMPLE, SAMPLE))
-def lay_prototypes(meta, numbers, owners, seconds, pending, rests):
+def put_prototypes(meta, numbers, owners, seconds, pending, rests):
     """Prototypes with their clusters and their events without a runner-up."""
     for r in range(numbers.size):
         i = prototype(meta, numbers[r])
@@ -24,7 +23,7 @@ def lay_prototypes(meta, numbers, owners, seconds, pending, rests):
             i.second += seconds[r]
         elif i.second != seconds[r]:
             i.second = -1
-        change_pending(meta, numbers[r], pending[r], rests[r])
+        add_pending(meta, numbers[r], pending[r], rests[r])
 
 
 @compiled(types.void(INTEGERS, INTEGERS, INTEGERS))
@@ -32,29 +31,27 @@ def declare_all(meta, numbers, owners):
     """Prototypes belong to clusters, with or without weight."""
     for r in range(numbers.size):
         declare(meta, numbers[r], owners[r])
-        settle(meta, owners[r])
+        update_state(meta, owners[r])
         meta[L.COLUMNS] = max(meta[L.COLUMNS], owners[r])
 
 
 @compiled(types.int64(INTEGERS, INTEGERS, INTEGERS, SAMPLE, SAMPLE, types.int64))
-def lay_edges(meta, winners, runners_up, cadj, rests, start):
+def put_edges(meta, winners, runners_up, cadj, rests, start):
     """Edges between prototypes that are there, until there is no room; where it stopped."""
     for r in range(start, winners.size):
         if not has_room(meta):
             return r
-        add_edge(meta, winners[r], runners_up[r], cadj[r])
-        if rests[r] != 0.0:
-            add_edge(meta, winners[r], runners_up[r], rests[r])
+        add_both(meta, winners[r], runners_up[r], cadj[r], rests[r])
     return winners.size
 
 
 @compiled(types.void(INTEGERS, INTEGERS, INTEGERS))
-def settle_all(meta, numbers, columns):
+def place_clusters(meta, numbers, columns):
     """Clusters appear in this order, unless they have no weight."""
     for r in range(numbers.size):
         forget_if_bare(meta, numbers[r])
     for r in range(columns.size):
-        settle(meta, columns[r])
+        update_state(meta, columns[r])
         # Columns are in use whether their clusters have weight or not.
         meta[L.COLUMNS] = max(meta[L.COLUMNS], columns[r])
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
+from icvi.art.saved_art import ESTIMATORS, pack, unpack
 from icvi.kernels.art.limits import first_outside
-from icvi.saving.art import ESTIMATORS, pack_art, unpack_art
+from icvi.saving.parts import Part
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.labeller import (
     Labelled,
@@ -102,7 +103,7 @@ class ArtLabels(Labeller):
 
     def keep(self) -> Kept:
         """The model as `save` writes it, without a pickle, and the counts for the warning."""
-        facts, arrays = super().keep() if self.pickles else pack_art(self.model)
+        facts, arrays = super().keep() if self.pickles else pack(self.model)
         counts = {"seen": self._seen, "outside": self._outside}
         return {"class": class_path(self.model), **facts, **counts}, arrays
 
@@ -119,7 +120,7 @@ class ArtLabels(Labeller):
         else:
             self._check_class(facts["class"])
             kind = type(self.model).__name__
-            self._adopt(unpack_art({**facts, "kind": kind}, arrays, "the checkpoint"))
+            self._adopt(unpack(Part({**facts, "kind": kind}, arrays, "the checkpoint")))
         self._seen, self._outside = facts["seen"], facts["outside"]
 
     def _count_outside(self, batch: Batch) -> None:

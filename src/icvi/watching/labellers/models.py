@@ -40,7 +40,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     """
     suffix = _suffix(path)
     if suffix == _OURS:
-        from icvi.saving.registry import load
+        from icvi.saving.kinds import load
 
         model = load(path)
         if not hasattr(model, "predict"):
@@ -147,7 +147,7 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 
 def _is_ours(model: Any) -> bool:
-    from icvi.saving.art import ESTIMATORS
+    from icvi.art.saved_art import ESTIMATORS
 
     return type(model) in ESTIMATORS.values()
 

@@ -45,10 +45,10 @@ class Seen:
     ) -> None:
         self.history, self.glimpse, self.tracker = history, glimpse, tracker
         self.about, self.note = about, note
-        self.noise_label: Hashable = tracker._partition._labels.noise_label
+        self.noise_label: Hashable = tracker.noise_label
         self.window: Any
         self.half_life: Any
-        self.window, self.half_life, _ = tracker._spans
+        self.window, self.half_life = tracker.window, tracker.half_life
         counted = history.arrivals[:, : len(history.labels)].sum(axis=0).tolist()
         self.totals: dict[Hashable, int] = dict(zip(history.labels, counted))
         self.counts: dict[Hashable, float] = dict(zip(tracker.labels, tracker.counts.tolist()))

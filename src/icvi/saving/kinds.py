@@ -1,0 +1,90 @@
+"""The kinds of objects that can be saved: one table, and `save` and `load` over it.
+
+A class does not import the module that packs it, and this room imports no class: the table names
+modules, which are imported when one of their kinds is saved or loaded. Each of these modules has
+
+    pack(thing) -> facts, arrays
+    unpack(part, indices) -> thing
+
+The facts of a file are ``kind``, a name of the table; ``icvi``, the version that wrote it; and
+those that `pack` returned. `container` describes how a file looks.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from importlib import import_module
+from typing import Any
+
+from icvi.saving import container
+from icvi.saving.parts import Packed, read
+
+Path = str | os.PathLike[str]
+
+#: Kind -> the module that packs and unpacks it.
+_MODULES = {
+    "Tracker": "icvi.tracking.saved.tracker",
+    "Partition": "icvi.state.saved_partition",
+    "Connectivity": "icvi.connectivity.saved_connectivity",
+    "FuzzyART": "icvi.art.saved_art",
+    "FuzzySMART": "icvi.art.saved_art",
+    "FuzzyARTMAP": "icvi.art.saved_art",
+    "Quantizer": "icvi.art.saved_art",
+}
+
+
+def save(kind: str, thing: Any, path: Path) -> None:
+    """Write an object of a kind to a file, for `load`."""
+    write(path, kind, import_module(_MODULES[kind]).pack(thing))
+
+
+def load(path: Path, indices: Iterable[Any] = ()) -> Any:
+    """Load a tracker, a partition, a connectivity or an ART estimator from a file.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save` wrote. One that is truncated, altered, or from a newer version is
+        refused.
+    indices : list of Index, optional
+        Your own indices that the tracker had: a file contains their names, not their code.
+
+    Returns
+    -------
+    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
+        It resumes exactly as the saved object would have.
+
+    Examples
+    --------
+    >>> import icvi, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "stream.icvi"
+    >>> t = icvi.Tracker(["CH", "XB"])
+    >>> trace = t.update_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+    >>> t.save(path)
+    >>> icvi.load(path)["CH"]
+    128.0
+    """
+    part = read(os.fspath(path))
+    kind = part.text("kind")
+    if kind == "Watch":
+        raise ValueError(
+            f"{os.fspath(path)} is the checkpoint of a watch; pass its directory to icvi.watch as "
+            f"checkpoint="
+        )
+    if kind not in _MODULES:
+        raise ValueError(
+            f"{os.fspath(path)} contains a {kind:.40}, which this version of icvi does not know; "
+            f"a newer icvi has written it"
+        )
+    return import_module(_MODULES[kind]).unpack(part, indices)
+
+
+def write(path: Path, kind: str, packed: Packed, *, without: int = 0) -> None:
+    """Write packed facts and arrays to a file, which has none of the permissions `without`."""
+    # The package, which is there when one of its modules runs, is not imported: that would make
+    # this room depend on all that the package exports.
+    version = sys.modules["icvi"].__version__
+    facts, arrays = packed
+    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays, without=without)

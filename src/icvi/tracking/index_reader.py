@@ -1,0 +1,102 @@
+"""How indices are read from clusters: one compiled plan, and the caches that it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.indices import Index
+from icvi.kernels import layout as L
+from icvi.kernels.undefined import EMPTY
+from icvi.state.arrays import Plan, zeros
+from icvi.state.clusters import Clusters
+from icvi.tracking.plan import make_plan, wanted
+from icvi.transactions import own_arrays
+
+Floats = NDArray[np.float64]
+
+
+class IndexReader:
+    """The clusters of a stream, and the compiled plan that reads indices from them.
+
+    Parameters
+    ----------
+    indices : sequence of Index
+        The indices to read.
+    noise_label : hashable, optional
+        Label that marks noise.
+    """
+
+    def __init__(self, indices: Sequence[Index], noise_label: Hashable = None) -> None:
+        self.indices = indices
+        self._want = wanted(indices)
+        self.partition = Clusters(
+            scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
+        )
+        ridges = (index.regularisation for index in indices)
+        self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
+        self.plan = make_plan(indices, self._ridges)
+        self._out = np.full(len(indices), EMPTY)
+        self.hold(self.partition)
+
+    def hold(self, partition: Clusters) -> None:
+        """Read the indices from this partition from now on."""
+        self.partition, self._form = partition, 0  # the form that the caches belong to
+        self._grown = self.plan.G
+        partition.meta[L.WANT] = self._want
+        partition.before_growing = self._grow
+        partition.purpose = ", ".join(i.name for i in self.indices if i.want & L.WANT_SCATTER)
+
+    def read(self) -> list[float]:
+        """Values of all indices now."""
+        if self.partition.n_clusters and self.indices:
+            self.prepare()
+            self.partition.show()
+            self.partition.read()
+        return self._out.tolist()
+
+    def prepare(self) -> Plan:
+        """The plan, with caches that fit the partition; new caches are empty."""
+        p = self.partition
+        if p.form == self._form:
+            return self.plan
+        d = int(p.meta[L.D])
+        fitting = (G for G in (self._grown, self.plan.G) if G.shape == self._shape(p.columns, d))
+        G = next(fitting, None)
+        if G is None:
+            G = self._allocated(p.columns, d)
+        G[:] = 0.0
+        G[:, L.G_ONE] = 1.0
+        if self._want & L.WANT_LOG_CIP:
+            G[:, G.shape[1] - 2 * p.columns :] = -np.inf
+        for g, ridge in enumerate(self._ridges):
+            G[g, 0, L.G_DELTA] = ridge.value(d)
+        self.plan.G = self._grown = G
+        p.adopt(self.plan, self._out)
+        self._form = p.form
+        return self.plan
+
+    def _grow(self, columns: int, d: int) -> None:
+        """Allocate caches for a partition with that many columns."""
+        self._grown = self._allocated(columns, d)
+
+    def _shape(self, columns: int, d: int) -> tuple[int, int, int]:
+        return max(1, len(self._ridges)), L.gaussian_rows(d, columns, self._want), columns
+
+    def _allocated(self, columns: int, d: int) -> Floats:
+        pairs = [index.name for index in self.indices if index.want & L.WANT_PAIRS]
+        what = f"all pairs of clusters, which {' and '.join(pairs)} compare" if pairs else "caches"
+        return zeros(self._shape(columns, d), f"room for {columns - 1:,} clusters: {what}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Addresses of compiled code and of arrays are not valid in a copy.
+        left_out = ("plan", "_grown")
+        return {key: value for key, value in self.__dict__.items() if key not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(own_arrays(state))
+        self.plan = make_plan(self.indices, self._ridges)
+        self.hold(self.partition)
