@@ -11,7 +11,7 @@ import numpy as np
 from icvi.indices import Index
 from icvi.indices.recipes import recipe_of
 from icvi.saving.json_values import as_json
-from icvi.watching.report import About
+from icvi.watching.report import RunInfo
 from icvi.wording import shown_address
 
 
@@ -37,15 +37,15 @@ def settings_of(
     }
 
 
-def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:
-    """What a page says about a watch; columns and skipped rows are known at its end."""
+def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> RunInfo:
+    """Facts about a watch for its page; columns and skipped rows are known at its end."""
     usual: dict[str, Any] = {"every": 1, "window": None, "half_life": None}
     usual |= {"noise_label": None, "undefined": "nan"}
     if clusterer is not None:
         who = (clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)).__qualname__
     else:
         who = "labels of the source" if label is None else f"column {label}"
-    return About(
+    return RunInfo(
         source=name_of(source),
         clusterer=who,
         parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icvi.plots.connvis import Plane
+from icvi.plots.plane import Plane
 from icvi.study.experiment import Experiment
 from icvi.study.figures.style import NORMAL, SMALL, new_figure, tidy
 

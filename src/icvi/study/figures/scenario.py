@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icvi.plots.connvis import COLOURS, SHAPES, Plane, draw_connvis
+from icvi.plots.connvis import COLOURS, SHAPES, draw_connvis
+from icvi.plots.plane import Plane
 from icvi.plots.traces import spans_decades
 from icvi.study.experiment import INDICES, Experiment
 from icvi.study.figures.style import ARROWS, BLUE, GREY, NAMES, NORMAL, RED, SMALL, new_figure, tidy
