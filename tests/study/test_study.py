@@ -21,7 +21,9 @@ import processes
 from icvi.cli.main import main
 from icvi.datasets import GENERATORS, normalised, presented, read_csv
 from icvi.study.batch_conn import compare
+from icvi.study.drawing import draw
 from icvi.study.experiment import INDICES, find_order, rand_index, run
+from icvi.study.figures import draw_scenario
 from icvi.study.scenarios import BEYOND, PAPER, SCENARIOS
 from icvi.study.tasks import (
     Settings,
@@ -229,6 +231,30 @@ def test_a_study_that_lost_parts_is_completed_with_the_same_result(study, tmp_pa
     assert icvi(*QUICK, "--out", copy).returncode == 0
     assert files(copy) == files(study)
     assert kept.stat().st_mtime_ns == before  # not run again
+
+
+def test_processes_start_with_the_modules_of_all_tasks():
+    """What cannot be preloaded is ignored silently, and every process imports it itself."""
+    code = """
+from icvi.study import runner, workers
+class Stop(Exception): pass
+def tasks(settings):
+    yield "a", eval, ("sorted(m for m in __import__('sys').modules if m.startswith('icvi.study'))",)
+def run(store, pool, tasks, title):
+    for _, modules in pool.run(tasks):
+        print(*modules)
+    raise Stop
+runner.search_tasks, runner._run = tasks, run
+if __name__ == "__main__":
+    import tempfile
+    try:
+        runner.run_study(tempfile.mkdtemp(), runner.Settings(quick=True), jobs=2)
+    except Stop:
+        pass
+"""
+    out = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    needed = {function.__module__ for function in (draw, search_order, draw_scenario)}
+    assert needed <= set(out.stdout.split())
 
 
 def test_an_interrupted_study_says_how_to_go_on(tmp_path):

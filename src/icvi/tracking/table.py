@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.optional import needed
-from icvi.wording import printable, short
+from icvi.wording import printable, short, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -173,4 +173,4 @@ def _text(item: Any) -> str:
         return "-"
     text = str(item)
     text = text if text.isprintable() else printable(repr(item))
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+    return shortened(text, _WIDTH, "...")

@@ -1,13 +1,13 @@
-"""Numbers, times and names as they are shown."""
+"""Numbers and times in the columns of a terminal."""
 
 from __future__ import annotations
 
 import math
 import re
 
-from rich.cells import cell_len, set_cell_size
-
+from icvi.wording import percent as percent
 from icvi.wording import printable as printable
+from icvi.wording import shortened as shortened
 
 _EXPONENT = re.compile(r"e([+-])0*(\d+)")
 
@@ -24,14 +24,14 @@ def number(value: float, *, digits: int = 5, width: int = 10, sign: str = "-") -
         return "-inf" if value < 0 else "inf" if sign == "-" else "+inf"
     value += 0.0  # no negative zero
     for kept in range(digits, 0, -1):
-        text = _written(value, kept, sign)
+        text = _rounded(value, kept, sign)
         if len(text) <= width:
             break
     return text
 
 
-def _written(value: float, digits: int, sign: str) -> str:
-    # One digit more than that before a number is written with an exponent.
+def _rounded(value: float, digits: int, sign: str) -> str:
+    # A whole number may have one digit more before it needs an exponent.
     if 10.0**digits - 0.5 <= abs(value) < 10.0 ** (digits + 1) - 0.5:
         return f"{value:{sign}.0f}"
     text = f"{value:{sign}#.{digits}g}"
@@ -44,37 +44,13 @@ def change_of(value: float, *, digits: int = 4, width: int = 9) -> str:
     return "0" if value == 0.0 else number(value, digits=digits, width=width, sign="+")
 
 
-def count(number: int, noun: str) -> str:
-    """So many of something.
-
-    Examples
-    --------
-    >>> count(1, "cluster"), count(1234, "sample")
-    ('1 cluster', '1,234 samples')
-    """
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
-
-
-def percent(share: float) -> str:
-    """A share; only all is 100 %, only nothing is 0 %.
-
-    Examples
-    --------
-    >>> percent(0.5), percent(0.9999), percent(0.001), percent(0.034)
-    ('50 %', '99 %', '0.1 %', '3.4 %')
-    """
-    if 0.0 < share < 0.1:
-        return f"{max(100.0 * share, 0.1):.1f} %"
-    return f"{100 if share >= 1.0 else math.floor(100.0 * share + 1e-9)} %"
-
-
 def per_second(rate: float) -> str:
-    """How many come in a second, with as many digits as are worth reading."""
+    """A rate per second, with as many digits as are worth reading."""
     return f"{rate:,.0f}" if rate >= 100 else f"{rate:.1f}" if rate >= 1 else f"{rate:.2g}"
 
 
 def clock_time(seconds: float) -> str:
-    """A time as clocks show it.
+    """A time as on a clock.
 
     Examples
     --------
@@ -87,7 +63,7 @@ def clock_time(seconds: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """How long something took.
+    """A duration in words.
 
     Examples
     --------
@@ -99,20 +75,3 @@ def duration(seconds: float) -> str:
     minutes, second = divmod(round(seconds), 60)
     hours, minute = divmod(minutes, 60)
     return f"{hours} h {minute} min" if hours else f"{minute} min {second} s"
-
-
-def shortened(text: str, width: int, cut: str, *, end: bool = False) -> str:
-    """Text that fits; its end is kept instead of its beginning if that says more.
-
-    Examples
-    --------
-    >>> shortened("negentropy_increment", 8, "…"), shortened("/data/a.csv", 8, "…", end=True)
-    ('negentr…', '…a/a.csv')
-    """
-    if cell_len(text) <= width:
-        return text
-    if width < len(cut):
-        return cut[: max(width, 0)]
-    if end:
-        return cut + set_cell_size(text[::-1], width - len(cut))[::-1].lstrip()
-    return set_cell_size(text, width - len(cut)).rstrip() + cut
