@@ -187,7 +187,9 @@ def test_other_settings_of_a_checkpoint_are_shown_in_part(tmp_path):
         )
 
     watched(range(3000)).run()
-    with pytest.raises(ValueError, match="holds a watch with other settings: columns was") as error:
+    with pytest.raises(
+        ValueError, match="is the checkpoint of a watch with other settings: columns was"
+    ) as error:
         watched(range(1, 3000)).run()
     assert len(str(error.value)) < LONGEST + len(str(tmp_path))
 

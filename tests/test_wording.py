@@ -20,8 +20,8 @@ from icvi.cli.score import ScoredFile
 from icvi.streams import open_source
 from icvi.streams.redis.address import parse_address
 from icvi.tracking.table import Table
-from icvi.watching.messages import told
-from icvi.watching.settings import name_of
+from icvi.watching.messages import error_text
+from icvi.watching.settings import source_name
 from icvi.wording import for_terminal, printable, shown_address, without_passwords
 
 #: One of every kind that a terminal obeys or that changes what a line seems to say.
@@ -59,7 +59,7 @@ def test_no_part_of_a_password_is_shown(address):
         without_passwords(address),
         without_passwords(sentence),
         for_terminal(sentence),
-        name_of(address),
+        source_name(address),
     ):
         assert "s3cr3t" not in shown
         assert "***" in shown
@@ -68,7 +68,7 @@ def test_no_part_of_a_password_is_shown(address):
 
 def test_a_password_with_a_space_is_not_shown_where_the_address_is_known():
     assert shown_address("redis://:my s3cr3t@host/0/key") == "redis://:***@host/0/key"
-    assert name_of("redis://:my s3cr3t@host/0/key") == "redis://:***@host/0/key"
+    assert source_name("redis://:my s3cr3t@host/0/key") == "redis://:***@host/0/key"
     assert parse_address("redis://:my s3cr3t@host/0/key").shown == "redis://:***@host/0/key"
 
 
@@ -168,7 +168,7 @@ def test_errors_of_every_command_are_harmless_and_show_no_password():
 
 def test_a_file_cannot_write_lines_of_its_own_into_an_error():
     error = FileNotFoundError(2, "No such file or directory", "a.csv\nall is well")
-    assert told(error) == "a.csv?all is well: No such file or directory"
+    assert error_text(error) == "a.csv?all is well: No such file or directory"
 
 
 def test_what_was_left_out_of_a_score_is_reported_harmlessly(tmp_path):

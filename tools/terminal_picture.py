@@ -1,7 +1,7 @@
 """A picture of the table that `icvi watch` shows, for the README.
 
 Six clusters arrive one after the other and are clustered by Fuzzy SMART; the picture is taken when
-so much of the stream has gone by. The SVG is complete in itself: it asks nobody for fonts.
+so much of the stream has gone by. The SVG is complete in itself: it loads no fonts.
 
     python tools/terminal_picture.py picture.svg [--width 80] [--share 0.7] [--done]
 """
@@ -22,7 +22,7 @@ from icvi.streams import open_source
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal.screen import Screen
-from icvi.watching.terminal.snapshot import Watched
+from icvi.watching.terminal.snapshot import StreamProgress
 from icvi.watching.terminal.summary import End
 
 CENTERS = np.array([[0.2, 0.2], [0.5, 0.8], [0.8, 0.3], [0.15, 0.65], [0.5, 0.42], [0.85, 0.72]])
@@ -40,15 +40,15 @@ def make_stream() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return X, smart.labels_, smart.winners_
 
 
-def watched(share: float, done: bool) -> Screen:
+def screen_at(share: float, done: bool) -> Screen:
     """The screen after a share of the stream."""
     X, labels, winners = make_stream()
     time, last = 0.0, len(X) if done else int(share * len(X))
     tracker = icvi.Tracker(["paper", "Conn"])
     history = History([index.name for index in tracker.indices])
     with open_source((X, labels), rows=ROWS) as source:
-        watch = Watched("sensors.csv", source, tracker, history)
-        screen = Screen(watch.look(time), lambda: time)
+        watch = StreamProgress("sensors.csv", source, tracker, history)
+        screen = Screen(watch.snapshot(time), lambda: time)
         for batch in source:
             part = slice(batch.first, min(batch.first + ROWS, last))
             if part.start >= last:
@@ -56,7 +56,7 @@ def watched(share: float, done: bool) -> Screen:
             trace = tracker.update_many(X[part], labels[part], winners=winners[part])
             history.take(Step(X[part], labels[part], None, part.start, trace, tracker))
             time = part.stop / RATE
-            screen.snapshot = watch.look(time)
+            screen.snapshot = watch.snapshot(time)
     if done:
         screen.end = End("done", None, time, 0)
     return screen
@@ -88,7 +88,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.7)
     parser.add_argument("--done", action="store_true", help="the table that stays")
     given = parser.parse_args()
-    given.path.write_text(as_svg(watched(given.share, given.done), given.width), encoding="utf-8")
+    given.path.write_text(as_svg(screen_at(given.share, given.done), given.width), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import warnings
 
-from icvi.cli import signals as interrupting
+from icvi.cli import signals
 from icvi.errors import CacheWarning
 
-_usually = warnings.formatwarning
+_python_format = warnings.formatwarning
 
 
 def run() -> None:
-    """Run the command, and end."""
-    interrupting.begin()
+    """Run the command and exit."""
+    signals.begin()
     warnings.formatwarning = _formatted
     try:
         from icvi.cli.main import main
 
         main(prog_name="icvi")
     finally:
-        interrupting.finish()
+        signals.finish()
 
 
 def _formatted(
@@ -29,10 +29,10 @@ def _formatted(
     lineno: int,
     line: str | None = None,
 ) -> str:
-    """Warn in one line where the cause is not in the code, but in how the command is run."""
+    """Print warnings about the environment, not the code, in one line."""
     if issubclass(category, CacheWarning):
         return f"Warning: {message}\n"
-    return _usually(message, category, filename, lineno, line)
+    return _python_format(message, category, filename, lineno, line)
 
 
 if __name__ == "__main__":

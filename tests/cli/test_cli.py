@@ -120,7 +120,7 @@ def test_rows_that_are_left_out_are_counted_and_undefined_readings_explained(clu
     scored = json.loads(result.stdout)
     assert (scored["samples"], scored["skipped"]) == (2, 1)
     assert (scored["values"]["CH"], scored["undefined"]["CH"]) == (None, "k<2")
-    assert "1 rows could not be used" in result.stderr
+    assert "1 row was skipped:\n" in result.stderr
     assert "line 3, column 'x': expected a number, got 'oops'" in result.stderr
     refused = run("score", str(path), "--labels", "cluster")
     assert refused.returncode == 1

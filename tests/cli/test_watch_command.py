@@ -290,7 +290,7 @@ def test_a_saved_model_goes_on_or_only_predicts(data, name, clusterer):
     labels = saved().predict(X[150:])
     assert_same(read_trace("t.csv"), icvi.Tracker(["CH"]).update_many(X[150:], labels))
     assert refused("second.csv", *CH, "--clusterer", name, "--save-model", name).startswith(
-        f"Error: {name}: there is a file that the model would replace"
+        f"Error: {name}: the model file exists: choose another, or --overwrite"
     )
     before = os.stat(name).st_ino
     done("second.csv", *BOTH, *CH, "--clusterer", name, "--save-model", name, "--overwrite")
@@ -338,10 +338,10 @@ def test_a_row_that_cannot_be_used_is_named_and_can_be_left_out(case, trace, fol
     assert "--bad-rows skip leaves such rows out" in result.stderr
     assert result.stdout == ""
     assert read_trace(trace)["sample"] == []
-    # What holds no reading is in nobody's way.
+    # A trace without readings may be replaced.
     result = done(*arguments, "--bad-rows", "skip")
-    assert f"1 row was left out:\n  bad.csv, {message}" in result.stderr
-    assert "1 row left out\n" in result.stdout
+    assert f"1 row was skipped:\n  bad.csv, {message}" in result.stderr
+    assert "1 row skipped\n" in result.stdout
     assert len(read_trace(trace)["sample"]) == 6
 
 
@@ -363,7 +363,7 @@ def test_an_object_that_cannot_be_used_is_named_and_can_be_left_out(case, folder
     (folder / "bad.ndjson").write_bytes((good + line + good).encode("latin-1"))
     assert f"bad.ndjson, {message}" in refused("bad.ndjson", "--labels", "c", *CH)
     result = done("bad.ndjson", "--labels", "c", *CH, "--bad-rows", "skip", "--quiet")
-    assert f"1 row was left out:\n  bad.ndjson, {message}" in result.stderr
+    assert f"1 row was skipped:\n  bad.ndjson, {message}" in result.stderr
 
 
 def test_what_was_read_before_a_bad_row_is_in_the_trace_and_can_be_gone_on_from(folder):
@@ -374,7 +374,7 @@ def test_what_was_read_before_a_bad_row_is_in_the_trace_and_can_be_gone_on_from(
     arguments = ("s.csv", "--labels", "c", *CH, "--checkpoint", "kept", "--trace", "t.csv")
     message = refused(*arguments)
     assert "s.csv, line 10002, column 'y': expected a number, got 'oops'" in message
-    assert "stopped after sample 8,192; t.csv holds 8,192 readings\nto go on: icvi " in message
+    assert "stopped after sample 8,192; t.csv holds 8,192 readings\nto resume: icvi " in message
     assert lines_of("t.csv") == 1 + 8192
     result = done(*arguments, "--bad-rows", "skip")
     assert "10,001 samples, 1,809 of them in" in result.stdout
@@ -386,7 +386,7 @@ def test_many_rows_left_out_are_counted_and_some_are_explained(folder):
     (folder / "bad.csv").write_text(HEADER + "x,1,a\n" * 1200 + GOOD)
     result = done("bad.csv", "--labels", "c", *BOTH, *CH, "--bad-rows", "skip", "--quiet")
     lines = result.stderr.splitlines()
-    assert lines[0] == "1,200 rows were left out:"
+    assert lines[0] == "1,200 rows were skipped:"
     assert lines[1] == "  bad.csv, line 2, column 'x': expected a number, got 'x'"
     assert lines[6] == "  and 1,195 more"
     assert result.stdout == ""
@@ -439,7 +439,7 @@ def test_times_that_go_back_are_found_in_the_stream(folder):
     (folder / "s.csv").write_text("x,t,c\n" + rows + "1,7,0\n")
     message = refused("s.csv", "--labels", "c", *CH, "--time", "t", "--window", "1min")
     assert "expected times that do not go back, got 7.0 after a later one (sample 808)" in message
-    assert "sample 0 of these is sample 8,193 of the stream" in message
+    assert "row 0 of this batch is sample 8,193" in message
     assert "stopped after sample 8,192" in message
 
 
@@ -479,7 +479,7 @@ USAGE = {
     "s.csv --clusterer birch --param threshold": "expected NAME=VALUE, such as n_clusters=5",
     "s.csv --clusterer birch --bounds 0 1": "--bounds is for --clusterer art or smart",
     "s.csv --labels c --window x": "expected a number of samples, or a time such as 90s",
-    "s.csv --labels c --window 0": "expected more than nothing",
+    "s.csv --labels c --window 0": "must be greater than zero",
     "s.csv --labels c --window 5s": "--window is a time: it needs --time COL",
     "s.csv --labels c --half-life 5s": "--half-life is a time: it needs --time COL",
     "s.csv --labels c --window 5 --half-life 5": "give either --window or --half-life",
@@ -508,11 +508,11 @@ NAMES = {
     "--labels c --trace t.txt": "by its ending: expected one of .csv, .ndjson, .jsonl, .parquet",
     "--labels c --trace nowhere/t.csv": "nowhere: there is no such folder; make it first",
     "--labels c --follow --format parquet": "leave out --follow",
-    "--labels c --checkpoint s.csv": "s.csv: expected a folder for the checkpoint, got a file",
+    "--labels c --checkpoint s.csv": "s.csv: the checkpoint must be a directory, got a file",
     "--clusterer minibatch-kmean": "did you mean 'minibatch-kmeans'?",
     "--clusterer sklearn.cluster.MiniBatchKMean": "did you mean 'MiniBatchKMeans'?",
     "--clusterer nowhere.Class": "there is no module 'nowhere'",
-    "--clusterer ../birch": "../birch is not a file that a model is saved in",
+    "--clusterer ../birch": "../birch is not a model file",
     "--clusterer .birch": "unknown clusterer '.birch', did you mean 'birch'?",
     "--clusterer birch --param treshold=1": "did you mean 'threshold'?",
     "--clusterer birch --rho 0.5": "Birch has no parameter 'rho'",
@@ -523,9 +523,9 @@ NAMES = {
     "--clusterer sklearn.cluster.KMeans": "KMeans has no partial_fit",
     "--clusterer minibatch-kmeans --no-learn": "let it learn (no --no-learn)",
     "--clusterer minibatch-kmeans --param n_clusters=500": "raise --batch",
-    "--clusterer art --save-model m.txt": "ends in .icvi, .pkl, .pickle, .joblib",
+    "--clusterer art --save-model m.txt": "with the suffix .icvi, .pkl, .pickle, .joblib",
     "--clusterer birch --save-model m.icvi": "save a Birch as .pkl or .joblib",
-    "--clusterer art --save-model nowhere/m.icvi": "there is no directory",
+    "--clusterer art --save-model nowhere/m.icvi": "nowhere for the model does not exist",
 }
 
 
@@ -568,8 +568,8 @@ def test_the_source_is_never_written_over(data, folder):
     os.link("s.csv", "link.csv")
     for name in ("s.csv", "link.csv", "./s.csv"):
         message = refused("s.csv", "--labels", "c", *CH, "--trace", name, "--overwrite")
-        assert "s.csv is what is to be read; write to another file" in message
-    assert "is what is to be read" in refused("*.csv", "--labels", "c", "--trace", "s.csv")
+        assert "s.csv is the source; write to another file" in message
+    assert "s.csv is the source" in refused("*.csv", "--labels", "c", "--trace", "s.csv")
     assert (folder / "s.csv").read_bytes() == before
 
 
@@ -583,10 +583,10 @@ KEPT = ("s.csv", "--labels", "c", *CH, "--trace", "t.csv", "--checkpoint", "kept
     [
         ("--labels c --indices SIL", "indices was CH and is SIL"),
         ("--labels c --indices CH --every 2", "every was 1 and is 2"),
-        ("--labels c --indices CH --window 5", "window was nothing and is 5"),
-        ("--labels c --indices CH --noise 2", "noise_label was nothing and is 2"),
-        ("--labels c --indices CH --columns x", "columns was nothing and is x"),
-        ("--clusterer art --indices CH", "clusterer was nothing and is icvi.art.fuzzy_art.Fuzz"),
+        ("--labels c --indices CH --window 5", "window was not set and is 5"),
+        ("--labels c --indices CH --noise 2", "noise_label was not set and is 2"),
+        ("--labels c --indices CH --columns x", "columns was not set and is x"),
+        ("--clusterer art --indices CH", "clusterer was not set and is icvi.art.fuzzy_art.Fuzz"),
     ],
 )
 def test_a_checkpoint_of_another_watch_is_left_alone(data, folder, typed, message):
@@ -594,8 +594,8 @@ def test_a_checkpoint_of_another_watch_is_left_alone(data, folder, typed, messag
     before = (folder / "kept/watch.icvi").read_bytes(), (folder / "t.csv").read_bytes()
     other = ("s.csv", *typed.split(), "--trace", "t.csv", "--checkpoint", "kept")
     told = refused(*other)
-    assert f"kept holds a watch with other settings: {message}" in told
-    assert "give another folder, or --overwrite to start anew" in told
+    assert f"kept is the checkpoint of a watch with other settings: {message}" in told
+    assert "give another directory, or --overwrite to start from scratch" in told
     assert before == ((folder / "kept/watch.icvi").read_bytes(), (folder / "t.csv").read_bytes())
     done(*other, "--overwrite")
 
@@ -642,7 +642,7 @@ def test_what_was_changed_between_two_runs_is_named(data, folder, name, damage, 
     left = {path: path.read_bytes() for path in folder.rglob("*.*") if path.is_file()}
     told = refused(*KEPT)
     assert message in told
-    assert "to go on:" not in told
+    assert "to resume:" not in told
     assert {path: path.read_bytes() for path in left} == left
     if (folder / "s.csv").exists():
         assert "--overwrite" in told
@@ -666,7 +666,7 @@ def test_a_parquet_trace_that_was_deleted_is_written_again(data):
 
 def test_a_folder_in_use_is_refused(data):
     with icvi.watch("s.csv", label="c", indices=["CH"], checkpoint="kept"):
-        assert "kept is in use by another process that watches" in refused(*KEPT)
+        assert "kept is in use by another process; wait until it ends" in refused(*KEPT)
     done(*KEPT)
 
 
@@ -700,11 +700,14 @@ def test_the_trace_on_standard_output_is_nothing_but_the_trace(data, format, fol
     assert "index" in result.stderr
 
 
-def test_remarks_are_made_in_terms_of_the_command_line(data):
+def test_warnings_name_options_of_the_command_line(data):
     result = done("s.csv", "--clusterer", "art", "--batch", "50", *CH)
-    assert "samples lay outside the bounds that the first 50 gave" in result.stderr
-    assert "give --bounds LOW HIGH, or let more samples give them (--batch)" in result.stderr
-    assert "numbers its clusters anew" in done("s.csv", "--clusterer", "birch", *CH).stderr
+    assert "samples lay outside the bounds of the first 50 and were clipped" in result.stderr
+    assert "give --bounds LOW HIGH, or take them from more samples (--batch)" in result.stderr
+    assert (
+        "renumbers its clusters while it learns"
+        in done("s.csv", "--clusterer", "birch", *CH).stderr
+    )
 
 
 def test_help_has_every_option_under_a_heading_and_the_exit_codes():
@@ -714,10 +717,10 @@ def test_help_has_every_option_under_a_heading_and_the_exit_codes():
     known = [each.opts[-1] for each in main.commands["watch"].params if each.name != "source"]
     assert sorted(options) == sorted([*known, "--help"])
     headings = re.findall(r"^([A-Z].*):$", shown, re.MULTILINE)
-    assert headings[0] == "Where the samples are"
+    assert headings[0] == "Source"
     assert headings[-1] == "Help"
     text = " ".join(shown.split())
-    for code in ("0 the stream ended", "1 something was wrong", "2 the options make no sense"):
+    for code in ("0 the stream ended", "1 the input or a file is invalid", "2 invalid options"):
         assert code in text
     assert "130 stopped by Ctrl-C" in text
 

@@ -268,7 +268,7 @@ def test_an_interrupted_study_says_how_to_go_on(tmp_path):
     finally:
         processes.end(process)
     assert process.returncode == 130
-    assert f"stopped; what is finished is in {out}, the same command goes on" in said
+    assert f"stopped; finished results are in {out}, rerun the command to resume" in said
     assert "Traceback" not in said
     for part in out.glob("parts/*.json"):
         json.loads(part.read_text())

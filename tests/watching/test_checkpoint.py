@@ -162,8 +162,8 @@ def test_the_bounds_that_a_checkpoint_resumes_with_are_reported_as_before(tmp_pa
 
     whole = watched(make, tmp_path / "whole")
     watched(make, tmp_path / "kept", 150)
-    assert whole.remarks
-    assert watched(make, tmp_path / "kept").remarks == whole.remarks
+    assert whole.warnings
+    assert watched(make, tmp_path / "kept").warnings == whole.warnings
 
 
 # -- clusterers of others ------------------------------------------------------------------------

@@ -106,8 +106,8 @@ def test_it_knows_the_last_new_cluster_and_what_was_read_then():
     labels[250:300] = 9
     trace = icvi.Tracker(NAMES).update_many(X, labels)
     h = fed(X, labels, [100, 251, 252])
-    assert h.since == 251
-    assert h.then.tolist() == [trace[name][250] for name in NAMES]
+    assert h.last_created == 251
+    assert h.baseline.tolist() == [trace[name][250] for name in NAMES]
 
 
 def test_a_reading_that_is_undefined_at_the_new_cluster_is_taken_later():
@@ -116,11 +116,11 @@ def test_a_reading_that_is_undefined_at_the_new_cluster_is_taken_later():
     trace = icvi.Tracker(NAMES).update_many(X, labels)
     h = fed(X, labels, [2, 3])
     assert np.isnan(trace["CH"][1])
-    assert h.since == 2
+    assert h.last_created == 2
     first = [
         values[np.flatnonzero(~np.isnan(values))[0]] for values in map(trace.__getitem__, NAMES)
     ]
-    assert h.then.tolist() == first
+    assert h.baseline.tolist() == first
 
 
 def test_clusters_beyond_the_limit_are_counted_together(monkeypatch):
@@ -128,7 +128,7 @@ def test_clusters_beyond_the_limit_are_counted_together(monkeypatch):
     labels = np.array([5, 6, 7, 8, 9, 5, 8])
     h = fed(np.arange(7.0)[:, None], labels, [4])
     assert h.labels == [5, 6, 7]
-    assert h.founded == [1, 2, 3]
+    assert h.created == [1, 2, 3]
     assert h.arrivals.sum(axis=0).tolist() == [2, 1, 1, 3]
 
 

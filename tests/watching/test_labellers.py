@@ -317,7 +317,7 @@ def test_what_was_fitted_and_cannot_go_on_learning_is_used_as_it_is(model):
 
 
 def test_what_was_not_fitted_and_cannot_learn_is_refused():
-    with pytest.raises(ValueError, match=r"KMeans has no partial_fit.*fit it beforehand"):
+    with pytest.raises(ValueError, match=r"KMeans has no partial_fit.*fit it first"):
         labeller_for(KMeans(), batch=50)
     pipeline = make_pipeline(StandardScaler(), MiniBatchKMeans())
     with pytest.raises(ValueError, match=r"a Pipeline has no partial_fit.*give MiniBatchKMeans"):
@@ -558,8 +558,8 @@ def test_what_is_linked_too_deeply_to_be_pickled_cannot_be_kept_either(tmp_path)
 @pytest.mark.parametrize(
     ("labels", "error", "message"),
     [
-        ([0, 1], ValueError, "labels of f cannot be used: expected as many labels as samples"),
-        ([[0], [1], [2]], TypeError, "labels of f cannot be used: expected a hashable label"),
+        ([0, 1], ValueError, "invalid labels from f: expected as many labels as samples"),
+        ([[0], [1], [2]], TypeError, "invalid labels from f: expected a hashable label"),
         (np.zeros((3, 2)), ValueError, "expected labels as a 1-D sequence"),
         ([0.0, float("nan"), 1.0], ValueError, "nan"),
         (7, TypeError, "expected a sequence of labels, got int"),
@@ -599,7 +599,7 @@ def test_labels_become_whole_numbers_or_objects(labels, dtype, plain):
 
 
 def test_a_class_is_not_a_clusterer_yet():
-    with pytest.raises(TypeError, match=r"got the class FuzzyART; make one: FuzzyART\(\.\.\.\)"):
+    with pytest.raises(TypeError, match=r"got the class FuzzyART; create one: FuzzyART\(\.\.\.\)"):
         labeller_for(icvi.FuzzyART, batch=50)
 
 
@@ -821,9 +821,9 @@ def test_files_of_pickle_and_joblib_are_read(tmp_path):
     ("model", "name", "error", "message"),
     [
         (KMeans(), "m.icvi", ValueError, "save a KMeans as .pkl or .joblib"),
-        (KMeans(), "m.txt", ValueError, "ends in .icvi, .pkl, .pickle, .joblib"),
+        (KMeans(), "m.txt", ValueError, "with the suffix .icvi, .pkl, .pickle, .joblib"),
         (None, "m.pkl", ValueError, "no model to save: the labels come from a column"),
-        (KMeans(), "no/m.pkl", FileNotFoundError, "there is no directory"),
+        (KMeans(), "no/m.pkl", FileNotFoundError, "for the model does not exist"),
     ],
 )
 def test_what_cannot_be_saved_is_known_beforehand(model, name, error, message, tmp_path):
@@ -854,7 +854,7 @@ def test_files_that_hold_no_clusterer_are_refused(tmp_path):
             load_model(tmp_path / f"bad{suffix}")
     with pytest.raises(FileNotFoundError):
         named_clusterer(str(tmp_path / "gone.pkl"), {})
-    with pytest.raises(ValueError, match=r"model.bin is not a file that a model is saved in"):
+    with pytest.raises(ValueError, match=r"model.bin is not a model file"):
         named_clusterer(str(tmp_path / "model.bin"), {})
 
 

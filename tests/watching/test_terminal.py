@@ -35,15 +35,16 @@ from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal import View, live, view_for
 from icvi.watching.terminal.live import LiveTable
+from icvi.watching.terminal.numbers import change_of, fitted_number
 from icvi.watching.terminal.pace import Pace
 from icvi.watching.terminal.plain import PlainLines
 from icvi.watching.terminal.screen import Screen
 from icvi.watching.terminal.signs import ASCII, UNICODE
-from icvi.watching.terminal.snapshot import Watched
+from icvi.watching.terminal.snapshot import StreamProgress
 from icvi.watching.terminal.sparkline import sparkline
 from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.trend import difference, trend, verdict
-from icvi.watching.terminal.wording import change_of, number, percent, printable, shortened
+from icvi.wording import percent, printable, shortened
 
 ESCAPE = "\x1b"
 
@@ -79,8 +80,8 @@ class Stream:
         self.history.take(step)
         return step
 
-    def watched(self, title="sensors.csv"):
-        return Watched(title, self.source, self.tracker, self.history)
+    def progress(self, title="sensors.csv"):
+        return StreamProgress(title, self.source, self.tracker, self.history)
 
 
 def small(**options):
@@ -113,11 +114,11 @@ def plainly(screen, width, height=24):
 
 def screen_of(stream, n, clock=None, title="sensors.csv"):
     clock = clock or Hands()
-    watched = stream.watched(title)
-    screen = Screen(watched.look(clock()), clock)
+    progress = stream.progress(title)
+    screen = Screen(progress.snapshot(clock()), clock)
     if n:
         stream.step(n)
-        screen.snapshot = watched.look(clock())
+        screen.snapshot = progress.snapshot(clock())
     return screen
 
 
@@ -233,7 +234,7 @@ def test_rounding_is_no_difference():
 
 @given(st.floats(-1.7e308, 1.7e308))
 def test_numbers_keep_their_width_and_what_digits_fit(value):
-    shown, change = number(value), change_of(value)
+    shown, change = fitted_number(value), change_of(value)
     assert len(shown) <= 10
     assert len(change) <= 9
     digits = len(re.sub(r"e.*|\D", "", shown).lstrip("0"))
@@ -259,15 +260,15 @@ def test_numbers_keep_their_width_and_what_digits_fit(value):
     ],
 )
 def test_numbers_are_short(value, shown, change):
-    assert (number(value), change_of(value)) == (shown, change)
+    assert (fitted_number(value), change_of(value)) == (shown, change)
 
 
 def test_only_all_is_a_hundred_percent():
     assert [percent(share) for share in (0.0, 1e-9, 0.29, 0.999999, 1.0)] == [
         "0 %",
-        "0.1 %",
+        "< 0.1 %",
         "29 %",
-        "99 %",
+        "> 99 %",
         "100 %",
     ]
 
@@ -320,7 +321,7 @@ def test_a_source_slower_than_the_window_has_a_rate():
 
 AT_80 = [
     "sensors.csv   8 samples   2 clusters",
-    "cluster 1 founded at sample 4, 4 samples ago",
+    "cluster 1 created at sample 4, 4 samples ago",
     "",
     "index  better        value  now       since new cluster  whole stream",
     "CH     larger       300.00  ↑ better      +224.2 better     ▁▁▃▅▇",
@@ -330,7 +331,7 @@ AT_80 = [
 ]
 AT_60 = [
     "sensors.csv   8 samples   2 clusters",
-    "cluster 1 founded at sample 4, 4 samples ago",
+    "cluster 1 created at sample 4, 4 samples ago",
     "",
     "index best      value now      since new cluster curve",
     "CH    max      300.00 ↑ better     +224.2 better    ▁▁▃▅▇",
@@ -349,7 +350,7 @@ def test_values_and_changes_are_those_of_the_tracker():
     stream = small()
     first = small().tracker.update_many(stream.X[:4], stream.labels[:4])["CH"][3]
     lines = plainly(screen_of(stream, 8), 80)
-    assert lines[4].split()[2] == number(stream.tracker["CH"])
+    assert lines[4].split()[2] == fitted_number(stream.tracker["CH"])
     assert lines[4].split()[5] == change_of(stream.tracker["CH"] - first)
 
 
@@ -416,16 +417,16 @@ def test_a_low_terminal_says_that_indices_are_missing(many):
 def test_an_undefined_reading_says_why_and_keeps_its_curve():
     screen = screen_of(small(), 2)
     lines = plainly(screen, 80)
-    assert lines[4] == "CH     larger   undefined: k<2"
+    assert lines[4] == "CH     larger    undefined            k<2"
     assert lines[0] == "sensors.csv   2 samples   1 cluster"
     stream = small()
     screen = screen_of(stream, 8)
     values = np.array([COINCIDENT, 1.0])
     screen.snapshot = dataclasses.replace(screen.snapshot, values=values)
     row = plainly(screen, 80)[4]
-    assert row.startswith("CH     larger   undefined: coincident_centroids ")
+    assert row.startswith("CH     larger    undefined            coincident_centr… ")
     assert row.endswith("▁▁▃▅▇")
-    assert plainly(screen, 45)[4] == "CH    max  undefined: coincid…"
+    assert plainly(screen, 45)[4] == "CH    max   undefined"
 
 
 def test_an_index_of_ones_own_that_gives_no_reason_is_just_undefined():
@@ -433,7 +434,7 @@ def test_an_index_of_ones_own_that_gives_no_reason_is_just_undefined():
     def nothing(s):
         return s.CP[0] / 0.0 * 0.0
 
-    assert plainly(screen_of(small(indices=[nothing]), 8), 80)[4] == "nothing  larger   undefined"
+    assert plainly(screen_of(small(indices=[nothing]), 8), 80)[4] == "nothing  larger    undefined"
 
 
 def test_limits_are_shown_as_infinities():
@@ -443,7 +444,7 @@ def test_limits_are_shown_as_infinities():
     assert stream.tracker["CH"] == math.inf
     assert plainly(screen, 80)[4].split() == ["CH", "larger", "inf", "→", "level", "0", "▇▇"]
     stream.step(1)
-    screen.snapshot = stream.watched().look(0.0)
+    screen.snapshot = stream.progress().snapshot(0.0)
     row = plainly(screen, 80)[4].split()
     assert row[3:7] == ["↓", "worse", "-inf", "worse"]
     assert row[7] == "▇▇▄"
@@ -453,13 +454,13 @@ def test_before_the_first_reading_it_says_so():
     lines = plainly(screen_of(small(), 0), 80)
     assert lines[0] == "sensors.csv   0 samples   0 clusters"
     assert lines[1] == ""
-    assert lines[4] == "CH     larger   no reading yet"
+    assert lines[4] == "CH     larger                         no reading yet"
 
 
 def test_with_readings_far_apart_the_last_new_cluster_has_no_name():
     lines = plainly(screen_of(small(every=6), 8), 80)
     assert lines[1] == "last new cluster at sample 6, 2 samples ago"
-    assert lines[4].split()[2] == number(small_at(6))
+    assert lines[4].split()[2] == fitted_number(small_at(6))
 
 
 def small_at(n):
@@ -471,7 +472,7 @@ def test_noise_is_no_new_cluster():
     stream = small(noise_label=1)
     lines = plainly(screen_of(stream, 5), 80)
     assert lines[0] == "sensors.csv   5 samples   1 cluster   40 % noise"
-    assert lines[1] == "cluster 0 founded at sample 1, 4 samples ago"
+    assert lines[1] == "cluster 0 created at sample 1, 4 samples ago"
 
 
 def test_nothing_that_data_are_called_reaches_the_terminal_as_a_command():
@@ -480,10 +481,10 @@ def test_nothing_that_data_are_called_reaches_the_terminal_as_a_command():
     screen = screen_of(stream, 1, title="\x1b]0;title\x07.csv")
     lines = plainly(screen, 80)
     assert lines[0].startswith("?]0;title?.csv   ")
-    assert lines[1].startswith("cluster ?[2Jevil[red]? founded at sample 1, just now")
+    assert lines[1].startswith("cluster ?[2Jevil[red]? created at sample 1, just now")
     stream.step(1)
-    screen.snapshot = stream.watched().look(0.0)
-    assert f"cluster {'a' * 23}… founded at sample 2, just now" in plainly(screen, 80)[1]
+    screen.snapshot = stream.progress().snapshot(0.0)
+    assert f"cluster {'a' * 23}… created at sample 2, just now" in plainly(screen, 80)[1]
 
 
 def test_a_terminal_without_unicode_gets_ascii(many):
@@ -499,12 +500,12 @@ def test_a_terminal_without_unicode_gets_ascii(many):
 def test_the_foot_tells_rate_and_time_left():
     clock, (X, labels) = Hands(), blobs(1000)
     stream = Stream(X, labels)
-    screen, watched = Screen(stream.watched().look(0.0), clock), stream.watched()
+    screen, progress = Screen(stream.progress().snapshot(0.0), clock), stream.progress()
     assert plainly(screen, 80)[-1].split() == ["0", "%", "0:00", "elapsed"]
     for _ in range(5):
         stream.step(100)
         clock.time += 2.0
-        screen.snapshot = watched.look(clock.time)
+        screen.snapshot = progress.snapshot(clock.time)
     assert plainly(screen, 80)[-1].endswith("    50 %   50.0 samples/s   0:10 left")
 
 
@@ -527,7 +528,7 @@ def test_bytes_tell_the_share_until_the_last_are_read(tmp_path):
     stream = small()
     with open_source(str(path), label="label", rows=8192) as source:
         stream.source = source
-        shares = [stream.watched().look(0.0).share for _ in source]
+        shares = [stream.progress().snapshot(0.0).share for _ in source]
     assert source.length is None
     known = [share for share in shares if share is not None]
     assert 0.0 < known[0] < known[-1] < 1.0
@@ -542,9 +543,9 @@ def test_rows_that_were_left_out_are_counted(tmp_path):
     stream.source = open_source(str(path), label="label", columns=["x"], bad_rows="skip")
     assert sum(len(batch) for batch in stream.source) == 2
     screen = screen_of(stream, 2)
-    assert plainly(screen, 80)[-1] == "0:00 elapsed   1 row left out"
+    assert plainly(screen, 80)[-1] == "0:00 elapsed   1 row skipped"
     screen.end = End("done", None, 1.0, 0)
-    assert plainly(screen, 80)[-1] == "1 row left out"
+    assert plainly(screen, 80)[-1] == "1 row skipped"
 
 
 # -- the end -------------------------------------------------------------------------------
@@ -570,7 +571,7 @@ def test_the_last_table_says_how_it_ended(end, expected):
 
 def test_the_last_message_is_not_cut():
     screen = screen_of(small(), 8)
-    message = "stopped; to go on:\nicvi watch sensors.csv --checkpoint somewhere --trace all.csv"
+    message = "stopped; to resume:\nicvi watch sensors.csv --checkpoint somewhere --trace all.csv"
     screen.end = End("interrupted", message, 1.0, 0)
     assert " ".join(plainly(screen, 60)[-3:]).split() == message.split()
 
@@ -578,18 +579,18 @@ def test_the_last_message_is_not_cut():
 @pytest.mark.parametrize("undefined", ["nan", "raise"])
 def test_samples_after_the_last_reading_count_at_the_end(undefined):
     stream = small(every=5, undefined=undefined)
-    watched = stream.watched()
+    progress = stream.progress()
     stream.step(8)
-    before, after = watched.look(0.0), watched.last_look(0.0)
+    before, after = progress.snapshot(0.0), progress.final_snapshot(0.0)
     assert before.values[0] == pytest.approx(small_at(5), rel=1e-12)
     assert after.values[0] == pytest.approx(small_at(8), rel=1e-12)
 
 
 def test_no_reading_at_all_is_read_at_the_end():
     stream = small(every=100, undefined="raise")
-    watched = stream.watched()
+    progress = stream.progress()
     stream.step(3)
-    assert math.isnan(watched.last_look(0.0).values[0])
+    assert math.isnan(progress.final_snapshot(0.0).values[0])
 
 
 # -- lines for a file ----------------------------------------------------------------------
@@ -608,7 +609,7 @@ def test_a_short_run_leaves_the_final_table_only():
     view.close()
     assert file.getvalue().splitlines() == [
         "sensors.csv: 8 samples in 3.0 s (2.7 per second), 2 clusters",
-        "cluster 1 founded at sample 4, 4 samples ago",
+        "cluster 1 created at sample 4, 4 samples ago",
         "index       value  better   since new cluster",
         "CH        300.000  larger   +224.250 better",
         "XB     0.00500000  smaller  +4.95050e-5 worse",
@@ -809,7 +810,7 @@ def test_a_terminal_that_fails_stops_the_loop():
     console.file.write = fail
     clock.time += 1.0
     assert failed.wait(processes.PATIENCE)
-    view._drawing._thread.join(processes.PATIENCE)
+    processes.wait_until(lambda: view._drawing._failure is not None)
     with pytest.raises(OSError, match="Input/output error"):
         view.take(stream.step(1))
     with pytest.raises(OSError, match="Input/output error"):
@@ -818,7 +819,7 @@ def test_a_terminal_that_fails_stops_the_loop():
     view.close()
 
 
-def test_drawing_goes_on_while_the_history_changes(monkeypatch):
+def test_drawing_continues_while_the_history_changes(monkeypatch):
     monkeypatch.setattr(live, "_PAUSE", 1e-4)
     (X, labels), console = blobs(6000), terminal()
     stream = Stream(X, labels, ["CH", "SIL", "XB"], noise_label=3)
@@ -1035,7 +1036,7 @@ def test_a_terminal_shows_the_table_and_redraws_it_in_place():
         lines = table_on(session.lines)
         assert lines[:3] == [
             "demo.csv   6,000 samples in 5.5 s (1,091 per second), 5 clusters",
-            "cluster 4 founded at sample 4,801, 1,199 samples ago",
+            "cluster 4 created at sample 4,801, 1,199 samples ago",
             "",
         ]
         assert names_on(lines) == NAMES

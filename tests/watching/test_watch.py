@@ -105,7 +105,7 @@ def test_a_clusterer_of_river_and_its_unassigned_samples(data):
     watched = icvi.watch(X[:300], clusterer=model, indices=["CH"]).run()
     assert watched.clusterer is model
     assert watched.tracker.n_samples + 300 * watched.tracker.noise_share == pytest.approx(300)
-    assert "anew" in watched.remarks[0]
+    assert "renumbers its clusters while it learns" in watched.warnings[0]
 
 
 def test_a_function_labels(data):
@@ -117,9 +117,9 @@ def test_a_function_labels(data):
 def test_samples_that_are_clipped_are_remarked():
     X = np.linspace(0, 1, 100)[:, None]
     watched = icvi.watch(X, clusterer=icvi.FuzzyART(rho=0.8), indices=["CH"], batch=50).run()
-    assert watched.remarks[0].startswith("50 of 100 samples lay outside the bounds")
+    assert watched.warnings[0].startswith("50 of 100 samples lay outside the bounds")
     bounded = icvi.FuzzyART(rho=0.8, bounds=(0, 1))
-    assert icvi.watch(X, clusterer=bounded, indices=["CH"], batch=50).run().remarks == []
+    assert icvi.watch(X, clusterer=bounded, indices=["CH"], batch=50).run().warnings == []
 
 
 def test_a_window_by_time_reads_the_time_column(data):

@@ -29,7 +29,7 @@ PATIENCE, LONGEST = 300.0, 1800.0
 
 
 def write_samples(path, n, seed=0):
-    """Six clusters, the last two of which come late, so that clusters are founded all along."""
+    """Six clusters, the last two of which come late, so that clusters are created all along."""
     rng = np.random.default_rng(seed)
     clusters = np.where(np.arange(n) < n // 2, rng.integers(0, 4, n), rng.integers(0, 6, n))
     X = rng.random((6, 3))[clusters] * 10 + rng.normal(size=(n, 3)) * 0.3

@@ -142,7 +142,7 @@ def test_stopped_while_it_computes_it_says_how_to_go_on_and_that_is_true(data, f
         assert int(stop[1]) == int(stop[2]) == lines_of("t.csv") - 1
         assert int(stop[1]) % 10 == 0
         assert f"interrupted after {stop[1]} samples" in out
-        command = re.search(r"^to go on: icvi watch (.*)$", messages, re.MULTILINE)[1]
+        command = re.search(r"^to resume: icvi watch (.*)$", messages, re.MULTILINE)[1]
         process = start(*shlex.split(command))
     code, out, _ = ended(process)
     assert code == 0
@@ -159,7 +159,7 @@ def test_the_way_to_go_on_is_not_to_start_anew(data):
     code, _, messages = ended(process)
     assert code == 130
     assert (
-        "\nto go on: icvi watch s.csv --follow --labels c --indices CH --trace t.csv "
+        "\nto resume: icvi watch s.csv --follow --labels c --indices CH --trace t.csv "
         "--checkpoint kept\n" in messages
     )
 
@@ -186,7 +186,7 @@ def test_it_stops_while_nobody_has_written_to_a_pipe(number, folder):
     process.send_signal(number)
     code, out, messages = ended(process)
     assert (code, out) == (128 + number, "")
-    assert messages.startswith("stopped before the first sample was dealt with\n")
+    assert messages.startswith("stopped before the first sample was processed\n")
 
 
 def test_stopped_but_not_in_good_order_is_an_error(folder):
@@ -268,7 +268,7 @@ def test_nobody_reads_the_table(data):
     code, _, messages = without_reader("s.csv", *LABELS, "--trace", "t.csv")
     assert code == 1
     assert messages == (
-        "Error: what reads the output has gone away\n"
+        "Error: the reader closed the pipe\n"
         "the stream ended with sample 300; t.csv holds 300 readings\n"
     )
     assert_same(read_trace("t.csv"), expected(*data))
@@ -277,7 +277,7 @@ def test_nobody_reads_the_table(data):
 def test_nobody_reads_the_trace(data):
     code, _, messages = without_reader("s.csv", *LABELS, "--trace", "-", "--trace-format", "csv")
     assert code == 1
-    assert messages.startswith("Error: what reads the output has gone away\n")
+    assert messages.startswith("Error: the reader closed the pipe\n")
 
 
 def test_a_pipeline_that_has_read_enough_ends_it(folder):
@@ -295,7 +295,7 @@ def test_a_pipeline_that_has_read_enough_ends_it(folder):
     assert lines[0] == "sample,label,k,CH"
     assert [line.split(",")[0] for line in lines[1:5]] == ["1", "2", "3", "4"]
     assert lines[5] == "1 0"
-    assert result.stderr.startswith("Error: what reads the output has gone away\n")
+    assert result.stderr.startswith("Error: the reader closed the pipe\n")
     assert "Traceback" not in result.stderr
 
 
@@ -402,7 +402,7 @@ def test_a_full_disk_leaves_a_trace_that_can_be_read_and_gone_on_with(ending, fo
         ].replace(",", "")
     )
     assert 0 < held < 30_000
-    assert "with --checkpoint DIR, the same command could go on" in result.stderr
+    assert "with --checkpoint DIR, the same command could resume" in result.stderr
     assert read_trace(trace)["CH"][1000:] == whole["CH"][1000:held].tolist()
 
     kept = f"kept.{ending}"
@@ -411,7 +411,7 @@ def test_a_full_disk_leaves_a_trace_that_can_be_read_and_gone_on_with(ending, fo
         result = watch(*typed)
     assert result.exit_code == 1
     assert "File too large" in result.stderr
-    assert "\nto go on: icvi " in result.stderr
+    assert "\nto resume: icvi " in result.stderr
     assert len(read_trace(kept)["sample"]) > 0
     result = watch(*typed)
     assert result.exit_code == 0, result.output
@@ -427,7 +427,7 @@ def test_a_disk_too_full_for_a_checkpoint_is_named_and_gone_on_with(folder):
     assert result.exit_code == 1
     stop = re.search(
         r"Error: kept/watch.icvi: File too large; this checkpoint could not be written; the one "
-        r"before is intact\nstopped after sample .*; t.parquet holds (\d+) readings\nto go on: ",
+        r"before is intact\nstopped after sample .*; t.parquet holds (\d+) readings\nto resume: ",
         result.stderr,
     )
     assert len(read_trace("t.parquet")["sample"]) == int(stop[1]) > 0
@@ -494,7 +494,7 @@ def test_redis_entries_count_once_through_kills_and_stops(server):
     process.send_signal(signal.SIGINT)
     code, _, messages = ended(process)
     assert code == 130
-    assert f"\nto go on: icvi watch {server.url} " in messages
+    assert f"\nto resume: icvi watch {server.url} " in messages
     server.add(600, 700)
     result = watch(*typed)
     assert result.exit_code == 0, result.output
@@ -530,7 +530,7 @@ def test_redis_that_is_lost_for_good_is_an_error_and_the_trace_is_kept(server):
     assert code == 1
     assert re.search(r"Error: redis://127.0.0.1:\d+/0/samples: no answer for .* s \(", messages)
     assert "--patience waits longer" in messages
-    assert "stopped after sample 100; t.ndjson holds 100 readings\nto go on: icvi " in messages
+    assert "stopped after sample 100; t.ndjson holds 100 readings\nto resume: icvi " in messages
     assert_same(read_trace("t.ndjson"), expected(*redis_rows(100)))
     server.start()
     server.add(100, 150)
@@ -621,7 +621,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
     cache = {} if compiled else {"NUMBA_CACHE_DIR": str(folder / "cache")}
     terminal = Terminal("s.csv", "--labels", "c", "--follow", "--trace", "t.csv", **cache)
     if not compiled:
-        terminal.wait_for("compiling (once; later runs take it from the cache) ...")
+        terminal.wait_for("compiling (once; later runs load it from the cache) ...")
     better = {"max": "larger", "min": "smaller"}
     names = [f"{index.name:6} {better[index.direction]}" for index in PAPER]
     terminal.wait_for("s.csv   300 samples   4 clusters", *names, "waiting for more")
@@ -654,7 +654,7 @@ def test_in_a_terminal_a_refusal_leaves_no_table(folder):
     assert terminal.end() == 1
     lines = [line for line in terminal.lines if line]
     assert lines[0].startswith("Error: bad.csv, line 3, column 'x': expected a number, got 'oops'")
-    assert lines[-1] == "stopped before the first sample was dealt with"
+    assert lines[-1] == "stopped before the first sample was processed"
     assert not terminal.screen.cursor.hidden
 
 

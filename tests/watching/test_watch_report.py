@@ -609,7 +609,7 @@ def test_pointing_at_a_centroid_tells_about_its_cluster(browser, normal):
 def test_new_clusters_are_marked_where_they_appear(browser, normal):
     shown(browser, normal.path)
     marked = browser.run(f"return Array.from({model('created')}.data.sample)")
-    assert marked == normal.history.founded
+    assert marked == normal.history.created
 
 
 def test_all_of_a_curve_that_explodes_can_be_seen(browser, tmp_path):

@@ -1,4 +1,4 @@
-"""Ctrl-C, from the first line of the program to its last: it ends, and gives no traceback."""
+"""Ctrl-C, from the first line of the program to its last: it ends without a traceback."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def end(*_: Any) -> NoReturn:
-    """End here and now; for moments in which there is nothing to put in order."""
+    """End here and now; for moments in which there is nothing to clean up."""
     os._exit(INTERRUPTED)
 
 
 def begin() -> None:
-    """From here on Ctrl-C ends the program, unless somebody had it ignored."""
+    """From here on Ctrl-C ends the program, unless the caller has it ignored."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, end)
     sys.unraisablehook = _unraisable
@@ -29,7 +29,7 @@ def begin() -> None:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Within, Ctrl-C raises `KeyboardInterrupt` where it would end the program."""
+    """Within, Ctrl-C raises `KeyboardInterrupt` instead of ending the program."""
     ours = signal.getsignal(signal.SIGINT) is end
     if ours:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -41,7 +41,7 @@ def raising() -> Iterator[None]:
 
 
 def finish() -> None:
-    """What is left is what Python does when it exits, which takes no interruption well."""
+    """From here on Ctrl-C is ignored: Python's own exit handlers must not be interrupted."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -1,4 +1,4 @@
-"""A folder from which a watch goes on after it was stopped, whatever stopped it."""
+"""A directory from which a watch resumes after it was stopped or killed."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from icvi.optional import load
 from icvi.saving import container
 from icvi.saving.json_values import from_json
 from icvi.saving.partition import write
-from icvi.watching.own_files import check_own_file, check_own_folder, open_file
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
+from icvi.watching.trusted_files import check_trusted_file, check_trusted_folder, open_file
 from icvi.wording import short
 
-_SETTINGS = 8  # of a list that are shown
+_SHOWN = 8  # entries of a list in a message
 _FILE, _LOCK = "watch.icvi", "watch.lock"
-_PRIVATE, _OTHERS = 0o700, 0o077  # permissions: of the folder, and those that its file has not
+_PRIVATE = 0o700  # permissions of the directory
+_OTHERS = 0o077  # permissions that the file must not have
 _SCRATCH = "start from scratch with overwrite=True (--overwrite)"
 
 
 class Checkpoint:
-    """Where a watch writes down what it needs to go on; one at a time may use a folder.
+    """The saved state of a watch; one process at a time may use the directory.
 
-    All of it is one file (`icvi.saving.container`), which is replaced as a whole or not at all.
+    The state is one file (`icvi.saving.container`), which is replaced as a whole or not at all.
 
     Parameters
     ----------
     folder : str or path-like
-        Made if it is not there.
+        Created if it does not exist.
     settings : dict
-        What must be the same for a watch to be the same, as plain JSON.
+        What must be the same when a watch resumes, as plain JSON.
     pickles : bool
-        Whether a pickle will be in it: then what other users can write is refused.
+        Whether it will hold a pickle: then a directory that other users can write is refused.
     """
 
     def __init__(
@@ -48,10 +49,10 @@ class Checkpoint:
         self._settings = dict(settings)
         if self.folder.exists() and not self.folder.is_dir():
             raise NotADirectoryError(
-                errno.ENOTDIR, "expected a folder for the checkpoint, got a file", str(self.folder)
+                errno.ENOTDIR, "the checkpoint must be a directory, got a file", str(self.folder)
             )
         if pickles:
-            check_own_folder(self.folder, "give a new folder, which will be private")
+            check_trusted_folder(self.folder, "give a new directory, which will be private")
         self.folder.mkdir(_PRIVATE, parents=True, exist_ok=True)
         filelock = load("filelock", "stream")
         self._lock = filelock.FileLock(self.folder / _LOCK, timeout=0)
@@ -59,36 +60,36 @@ class Checkpoint:
             self._lock.acquire()
         except filelock.Timeout:
             raise RuntimeError(
-                f"{self.folder} is in use by another process that watches; wait for it, or give "
-                f"another folder"
+                f"{self.folder} is in use by another process; wait until it ends, or give another "
+                f"directory"
             ) from None
         remove_unfinished(self._path)
 
     @property
     def begun(self) -> bool:
-        """Whether there is something to go on from."""
+        """Whether there is a state to resume from."""
         return self._path.exists()
 
     def read(self) -> Kept:
-        """What was written last; refused when it is of another watch."""
+        """The state written last; that of another watch is refused."""
         try:
             with open_file(self._path) as file:
                 if self._pickles:
-                    check_own_file(file, self._path, _SCRATCH)
+                    check_trusted_file(file, self._path, _SCRATCH)
                 facts, arrays = container.read(file)
         except ValueError as error:
             error.add_note(
-                "without it the watch cannot go on; give another folder, or overwrite=True "
-                "(--overwrite) to start anew, which also writes the trace anew"
+                "without it the watch cannot resume; give another directory, or overwrite=True "
+                "(--overwrite) to start from scratch, which also replaces the trace"
             )
             raise
         if facts.get("kind") != "Watch":
-            raise ValueError(f"{self._path} is no checkpoint of a watch; give another folder")
+            raise ValueError(f"{self._path} is not a checkpoint of a watch; give another directory")
         self._compare(facts["settings"])
         return facts, arrays
 
     def write(self, kept: Kept) -> None:
-        """Write down where the watch is."""
+        """Save the state of the watch."""
         facts, arrays = kept
         try:
             packed = {"settings": self._settings, **facts}, arrays
@@ -98,11 +99,11 @@ class Checkpoint:
             raise with_advice(error, what, str(self._path)) from error
 
     def clear(self) -> None:
-        """Forget what is there."""
+        """Delete the state."""
         self._path.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Let others use the folder."""
+        """Release the directory."""
         self._lock.release()
 
     def _compare(self, before: Mapping[str, Any]) -> None:
@@ -110,20 +111,20 @@ class Checkpoint:
             was, now = before.get(name), self._settings.get(name)
             if was != now:
                 raise ValueError(
-                    f"{self.folder} holds a watch with other settings: {name} was {_shown(was)} "
-                    f"and is {_shown(now)}; give another folder, or overwrite=True (--overwrite) "
-                    f"to start anew"
+                    f"{self.folder} is the checkpoint of a watch with other settings: {name} was "
+                    f"{_shown(was)} and is {_shown(now)}; give another directory, or "
+                    f"overwrite=True (--overwrite) to start from scratch"
                 )
 
 
 def _shown(setting: Any) -> str:
     if isinstance(setting, list):
-        more = ["..."] if len(setting) > _SETTINGS else []
-        return ", ".join([*map(_shown, setting[:_SETTINGS]), *more]) or "nothing"
+        more = ["..."] if len(setting) > _SHOWN else []
+        return ", ".join([*map(_shown, setting[:_SHOWN]), *more]) or "not set"
     try:
         setting = from_json(setting)
-    except ValueError:  # options of something
+    except ValueError:  # options of a clusterer
         return ", ".join(f"{key}={short(value)}" for key, value in setting.items())
     if setting is None:
-        return "nothing"
+        return "not set"
     return setting if isinstance(setting, str) else short(setting)

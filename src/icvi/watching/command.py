@@ -1,4 +1,4 @@
-"""What `icvi watch` does: a watch, shown in the terminal, stopped in good order."""
+"""What `icvi watch` does: runs a watch, shows it in the terminal, and stops it cleanly."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from typing import Any
 from rich.console import Console
 
 from icvi.files import remove_unfinished
-from icvi.kernels.compiler.announcing import announced_in_passing
+from icvi.kernels.compiler.announcing import compile_spinner
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
-from icvi.watching.messages import in_options, told
-from icvi.watching.settings import name_of
+from icvi.watching.messages import error_text, with_options
+from icvi.watching.settings import source_name
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
 from icvi.wording import for_terminal
 
-_NOTHING_YET = "stopped before the first sample was dealt with"
-_UNKEPT = "; with --checkpoint DIR, the same command could go on from there"
+_NO_SAMPLES = "stopped before the first sample was processed"
+_NO_CHECKPOINT = "; with --checkpoint DIR, the same command could resume from there"
 
 _ERRORS = (ImportError, TypeError, ValueError, OSError, RuntimeError)
 
 
 @dataclass(frozen=True)
 class Job:
-    """A watch as it was asked for on the command line.
+    """A watch as the command line asks for it.
 
     Parameters
     ----------
     source : str
         Where the samples are.
     clusterer : object or None
-        Who labels them.
+        Labels them.
     options : dict
-        What `icvi.watch` takes besides.
+        The other arguments of `icvi.watch`.
     model : str, optional
         Where to save the clusterer at the end.
     quiet : bool
-        Whether to show nothing.
+        Whether to print warnings and errors only.
     command : str
-        The command itself without its passwords, to tell how to go on.
+        The command itself without its passwords, for the message on how to resume.
     """
 
     source: str
@@ -57,22 +57,22 @@ class Job:
 
 
 class FailedError(RuntimeError):
-    """A watch that could not go on, and what helps."""
+    """A watch ended with an error; the message has the state and how to resume."""
 
 
 def run(job: Job, stopping: Stopping) -> int:
-    """Watch to the end; the exit code."""
+    """Run a watch to its end; return the exit code."""
     messages = Console(stderr=True)
     if job.model is not None:
         check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
     with contextlib.closing(view_for(None if job.quiet else shown)) as view:
         try:
-            # Nothing has been written: it may end at once.
-            with announced_in_passing(), stopping.waiting():
+            # Nothing has been written yet: an interrupt may end it at once.
+            with compile_spinner(), stopping.waiting():
                 watched = watch(job.source, job.clusterer, **job.options)
         except KeyboardInterrupt:
-            _say(messages, _NOTHING_YET)
+            _print(messages, _NO_SAMPLES)
             return stopping.exit_code
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
@@ -96,39 +96,39 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
         if not begun:
             raise
         if watched.seen and not isinstance(error, BrokenPipeError):
-            with contextlib.suppress(OSError):  # what went wrong first matters
+            with contextlib.suppress(OSError):  # the first error matters
                 view.finish(outcome="failed")
-        raise FailedError(f"{told(error)}\n{_state(watched, job, ended)}") from error
+        raise FailedError(f"{error_text(error)}\n{_state(watched, job, ended)}") from error
     if job.model is not None and watched.seen:
         _save(watched, job, ended)
-    _say(messages, *_told(watched, job, ended))
+    _print(messages, *_messages(watched, job, ended))
     return 0 if ended else stopping.exit_code
 
 
 def _begin(watched: Watch, job: Job) -> None:
-    """Go on from the checkpoint, or start anew; refuse to write over what is there."""
-    may = job.options.get("overwrite") or watched.goes_on
-    if job.model is not None and not may and os.path.lexists(job.model):
+    """Resume from the checkpoint, or start from scratch; refuse to overwrite a model."""
+    may_replace = job.options.get("overwrite") or watched.resumes
+    if job.model is not None and not may_replace and os.path.lexists(job.model):
         raise FileExistsError(
             errno.EEXIST,
-            "there is a file that the model would replace: choose another, or --overwrite",
+            "the model file exists: choose another, or --overwrite",
             job.model,
         )
-    with announced_in_passing():
+    with compile_spinner():
         watched.begin()
     if job.model is not None:
         remove_unfinished(job.model)
 
 
 def _check_complete(stop: KeyboardInterrupt) -> None:
-    """Refuse to take for good order what could not be completed."""
+    """Raise if an output could not be completed when the user stopped the watch."""
     if notes := getattr(stop, "__notes__", ()):
         raise RuntimeError("\n".join(notes)) from stop
 
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
-    """Show every step until the end (True), or until asked to stop."""
-    view.begin(name_of(job.source), watched.source, watched.tracker, watched.history)
+    """Show every step until the end (True), or until a signal asks to stop (False)."""
+    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)
@@ -143,7 +143,7 @@ def _save(watched: Watch, job: Job, ended: bool) -> None:
         save_model(watched.clusterer, job.model)
     except _ERRORS as error:
         raise FailedError(
-            f"{job.model}: the clusterer could not be saved: {told(error)}\n"
+            f"{job.model}: the clusterer could not be saved: {error_text(error)}\n"
             f"{_state(watched, job, ended)}"
         ) from error
 
@@ -154,12 +154,12 @@ def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
         yield
 
 
-def _told(watched: Watch, job: Job, ended: bool) -> list[str]:
-    """What was read and left out, where the results are, and how to go on."""
+def _messages(watched: Watch, job: Job, ended: bool) -> list[str]:
+    """Skipped and lost samples, warnings, where the results are, and how to resume."""
     lines = [] if ended else [_state(watched, job, ended)]
-    lines += _left_out(watched.source)
-    lines += map(in_options, _lost(watched.source))
-    lines += map(in_options, watched.remarks)
+    lines += _skipped(watched.source)
+    lines += map(with_options, _lost(watched.source))
+    lines += map(with_options, watched.warnings)
     if not job.quiet:
         if watched.seen and job.options.get("columns") is None:
             lines.append(f"features: {', '.join(watched.source.columns)}")
@@ -169,12 +169,12 @@ def _told(watched: Watch, job: Job, ended: bool) -> list[str]:
     return lines
 
 
-def _left_out(source: Source) -> list[str]:
+def _skipped(source: Source) -> list[str]:
     skipped, reasons = source.skipped, source.reasons
     if not skipped:
         return []
     rows = "1 row was" if skipped == 1 else f"{skipped:,} rows were"
-    lines = [f"{rows} left out:" if reasons else f"{rows} left out"]
+    lines = [f"{rows} skipped:" if reasons else f"{rows} skipped"]
     lines += [f"  {reason}" for reason in reasons]
     if reasons and skipped > len(reasons):
         lines.append(f"  and {skipped - len(reasons):,} more")
@@ -187,33 +187,33 @@ def _lost(source: Source) -> list[str]:
         return []
     samples = "1 sample was lost" if lost == 1 else f"{lost:,} samples were lost"
     if not lost:
-        samples = "no sample is known to be lost, but the source has changed"
+        samples = "the source has changed; no sample is known to be lost"
     return [f"{samples}:", *(f"  {loss}" for loss in losses)]
 
 
 def _state(watched: Watch, job: Job, ended: bool) -> str:
-    """How far it came, what the trace holds, and how to go on."""
+    """How many samples were processed, what the trace holds, and how to resume."""
     samples, trace = f"sample {watched.seen:,}", job.options.get("trace")
     text = f"the stream ended with {samples}" if ended else f"stopped after {samples}"
     if not watched.seen:
-        text = _NOTHING_YET
-    elif watched.held and trace != "-":
-        text += f"; {trace} holds {watched.held:,} readings"
-    return text if ended else text + _to_go_on(watched, job)
+        text = _NO_SAMPLES
+    elif watched.readings_written and trace != "-":
+        text += f"; {trace} holds {watched.readings_written:,} readings"
+    return text if ended else text + _to_resume(watched, job)
 
 
-def _to_go_on(watched: Watch, job: Job) -> str:
+def _to_resume(watched: Watch, job: Job) -> str:
     if job.options.get("checkpoint") is None:
-        return _UNKEPT if watched.seen and job.options.get("trace") != "-" else ""
+        return _NO_CHECKPOINT if watched.seen and job.options.get("trace") != "-" else ""
     if job.source == "-":
-        return f"\nto go on, with the same stream from its beginning: {job.command}"
-    return f"\nto go on: {job.command}"
+        return f"\nto resume, with the same stream from its beginning: {job.command}"
+    return f"\nto resume: {job.command}"
 
 
 def _is_file(path: str) -> bool:
     return path != "-" and os.path.exists(path)
 
 
-def _say(messages: Console, *texts: str) -> None:
+def _print(messages: Console, *texts: str) -> None:
     for line in filter(None, for_terminal("\n".join(texts)).split("\n")):
         messages.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Curves of a whole stream in bounded memory: buckets that widen as the stream goes on."""
+"""Curves of a whole stream in bounded memory: buckets that widen as the stream grows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from icvi.labels import plain
 from icvi.saving.json_values import as_json, from_json
 from icvi.watching.step import Kept, Output, Step
 
-#: Buckets, at most; between half as many and so many once the stream is that long.
+#: Maximum number of buckets; a long stream has at least half as many.
 MOST = 1024
-#: Clusters whose sizes are kept one by one; those that appear later are counted together.
+#: Clusters that are counted separately; those that appear later are counted together.
 CLUSTERS = 256
 
 
 class History(Output):
-    """What the indices read over a stream, its clusters and their sizes.
+    """The readings over a stream, its clusters and their sizes.
 
     A bucket holds `width` consecutive samples, a power of two. When there are too many buckets,
-    neighbours are joined. So curves keep their extremes, and what is remembered depends on the
-    samples alone, not on how they came.
+    neighbours are joined. So curves keep their extremes, and the history depends on the samples
+    alone, not on the sizes of the batches.
 
     Parameters
     ----------
@@ -37,30 +37,30 @@ class History(Output):
     samples : array of b
         How many samples had been seen at the last reading of each bucket.
     k : array of b
-        Number of clusters then.
+        Number of clusters at that reading.
     last, low, high : arrays of shape (b, number of indices)
         Last, smallest and largest reading of each bucket; nan where all are undefined.
     labels : list
         The first `CLUSTERS` labels in order of appearance.
-    founded : list of int
+    created : list of int
         The number (from 1) of the first sample of each of them.
     arrivals : array of shape (b, len(labels) + 1)
-        Samples of each cluster in each bucket; the last column is all clusters that came later.
+        Samples of each cluster in each bucket; the last column counts all later clusters.
     seen : int
         Samples so far.
-    since : int
-        The number of the last sample after which there was one cluster more; 0 before the first.
-    then : array
-        The first defined reading of each index from there on; nan where there is none yet.
+    last_created : int
+        The number (from 1) of the last sample that brought a new cluster; 0 before the first.
+    baseline : array
+        The first defined reading of each index since that sample; nan where there is none yet.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
         m = len(self.names)
-        self.width, self.seen, self.since = 1, 0, 0
+        self.width, self.seen, self.last_created = 1, 0, 0
         self.labels: list[Hashable] = []
-        self.founded: list[int] = []
-        self.then = np.full(m, np.nan)
+        self.created: list[int] = []
+        self.baseline = np.full(m, np.nan)
         self._columns: dict[Hashable, int] = {}
         self._k = 0
         # One table for all that is joined alike; a bucket without a reading has samples 0.
@@ -121,15 +121,15 @@ class History(Output):
             self._compare(trace.samples, trace.k, values)
 
     def keep(self) -> Kept:
-        """What has been remembered."""
+        """The state for a checkpoint."""
         used = (self.seen - 1) // self.width + 1 if self.seen else 0
         facts = {
             "width": self.width,
             "seen": self.seen,
-            "since": self.since,
+            "since": self.last_created,
             "k": self._k,
             "labels": [as_json(label) for label in self.labels],
-            "founded": self.founded,
+            "founded": self.created,
         }
         arrays = {
             "samples": self._samples[:used],
@@ -138,17 +138,17 @@ class History(Output):
             "low": self._low[:used],
             "high": self._high[:used],
             "arrivals": self._arrivals[:used],
-            "then": self.then,
+            "then": self.baseline,
         }
         return facts, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what was kept."""
-        self.width, self.seen, self.since = facts["width"], facts["seen"], facts["since"]
-        self._k, self.founded = facts["k"], list(facts["founded"])
+        """Restore the state of a checkpoint."""
+        self.width, self.seen, self.last_created = facts["width"], facts["seen"], facts["since"]
+        self._k, self.created = facts["k"], list(facts["founded"])
         self.labels = [from_json(label) for label in facts["labels"]]
         self._columns = {label: column for column, label in enumerate(self.labels)}
-        self.then = np.array(arrays["then"])
+        self.baseline = np.array(arrays["then"])
         for name, array in arrays.items():
             if name != "then":
                 getattr(self, f"_{name}")[: len(array)] = array
@@ -190,16 +190,16 @@ class History(Output):
     def _compare(
         self, samples: NDArray[np.int64], k: NDArray[np.int64], values: NDArray[np.float64]
     ) -> None:
-        """Find the last new cluster, and what the indices read then."""
+        """Find the last new cluster, and the readings at that sample."""
         rises = np.flatnonzero(np.diff(k, prepend=self._k) > 0)
         self._k = int(k[-1])
         if len(rises):
-            self.since, values = int(samples[rises[-1]]), values[rises[-1] :]
-            self.then = values[0].copy()
-        for column in np.flatnonzero(np.isnan(self.then)):
+            self.last_created, values = int(samples[rises[-1]]), values[rises[-1] :]
+            self.baseline = values[0].copy()
+        for column in np.flatnonzero(np.isnan(self.baseline)):
             defined = np.flatnonzero(~np.isnan(values[:, column]))
             if len(defined):
-                self.then[column] = values[defined[0], column]
+                self.baseline[column] = values[defined[0], column]
 
     def _count(self, step: Step) -> None:
         """Samples of each cluster into their buckets."""
@@ -210,7 +210,7 @@ class History(Output):
             if label not in self._columns and len(self.labels) < CLUSTERS:
                 self._columns[label] = len(self.labels)
                 self.labels.append(label)
-                self.founded.append(step.first + int(firsts[i]) + 1)
+                self.created.append(step.first + int(firsts[i]) + 1)
             columns[i] = self._columns.get(label, CLUSTERS)
         buckets = np.arange(step.first, step.stop) // self.width
         begin = int(buckets[0])

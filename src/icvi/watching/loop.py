@@ -1,4 +1,4 @@
-"""The loop: samples from a source, labels, readings, outputs, and now and then a checkpoint."""
+"""The loop: samples from a source, labels, readings, outputs, and checkpoints in between."""
 
 from __future__ import annotations
 
@@ -18,46 +18,45 @@ from icvi.tracking.tracker import Tracker
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.cutting import cut
 from icvi.watching.labellers import Labelled, Labeller
-from icvi.watching.messages import said
+from icvi.watching.messages import described
 from icvi.watching.step import Kept, Output, Step
 
-_SHARE = 0.05  # of the time that checkpoints may take
+_SHARE = 0.05  # of the run time that checkpoints may take
 
 
 class Loop:
-    """Joins a source, a labeller, a tracker and outputs.
+    """Runs samples from a source through a labeller and a tracker to the outputs.
 
     Parameters
     ----------
     source : Source
         Where samples come from.
     labeller : Labeller
-        Who says which cluster a sample belongs to.
+        Assigns each sample to a cluster.
     tracker : Tracker
-        What reads the indices.
+        Reads the indices.
     outputs : dict of str to Output
-        What is made of the readings; the names tell them apart in a checkpoint.
+        Files and pages; checkpoints store the state of each under its name.
     checkpoint : Checkpoint, optional
-        Where to write down how to go on.
+        Where to save the state.
     every : int
-        Read after every m-th sample.
+        Read the indices after every m-th sample.
     first : int, optional
-        Samples that must come at once at the beginning: the tracker learns the scaling of its
-        prototypes from them.
+        Size of the first batch: the tracker learns the scaling of its prototypes from it.
     timed : bool
-        Whether the tracker wants the times of samples.
+        Whether the tracker needs the times of samples.
     interval : float
-        Seconds between checkpoints, at least.
+        Minimum seconds between checkpoints.
 
     Attributes
     ----------
     seen : int
-        Samples that have been dealt with.
+        Samples processed so far.
     resumed : int
-        How many of them were before this process began.
+        How many of them earlier runs have processed.
     waiting : callable
-        Makes a context that is entered while the next samples are waited for, and left when they
-        are there: what interrupts the loop may do so within.
+        Makes a context that the loop enters while it waits for samples; only inside it may the
+        loop be interrupted at any point.
     """
 
     def __init__(
@@ -81,19 +80,19 @@ class Loop:
         self.seen = self.resumed = 0
         self._position: Position = {}
         self._committed: Position = {}
-        self._whole = True  # whether all parts have dealt with the same samples
+        self._consistent = True  # whether labeller, tracker and outputs have the same samples
         self._interrupted = False
-        self._settled_at = time.monotonic()
+        self._committed_at = time.monotonic()
 
     @property
-    def goes_on(self) -> bool:
-        """Whether there is a checkpoint to go on from."""
+    def resumes(self) -> bool:
+        """Whether there is a checkpoint to resume from."""
         return self._checkpoint is not None and self._checkpoint.begun
 
     def begin(self) -> None:
-        """Go on from the checkpoint, or start anew."""
-        again = self.goes_on
-        if self._checkpoint is not None and again:
+        """Resume from the checkpoint, or start from scratch."""
+        resumes = self.resumes
+        if self._checkpoint is not None and resumes:
             facts, arrays = self._checkpoint.read()
             if "seen" in facts:
                 self._resume_whole(facts, arrays)
@@ -101,67 +100,68 @@ class Loop:
         elif self._checkpoint is not None:
             for output in self.outputs.values():
                 output.check_new()
-            # From here on the files are ours: killed before the next line, they could be there.
+            # From here on the outputs may replace files: if the process is killed after the next
+            # lines have created them, the next run must know that they are its own.
             self._checkpoint.write(({}, {}))
         for output in self.outputs.values():
-            output.begin(again)
+            output.begin(resumes)
         if self._checkpoint is not None:
             self._position = self._committed = self.source.start()
-            self.settle()
+            self.commit()
 
     def steps(self) -> Iterator[Step]:
-        """Deal with the samples, step by step."""
-        batches = cut(self._batches(), self._wish, start=self.seen, position=self._position)
-        # The first step is settled at once: a rotated file is recognised by what was read of it.
+        """Process the samples, step by step."""
+        batches = cut(self._batches(), self._batch_size, start=self.seen, position=self._position)
+        # Commit the first step at once: the bytes read identify a file that is rotated later.
         first = not self.seen
         for batch in batches:
             yield self._step(batch)
-            if first or time.monotonic() - self._settled_at >= self._interval:
-                self.settle()
+            if first or time.monotonic() - self._committed_at >= self._interval:
+                self.commit()
             first = False
         if self._interrupted:
             raise KeyboardInterrupt
 
-    def settle(self) -> None:
-        """Have everything on the disk, then tell the source that it is dealt with."""
-        if not self._whole:
+    def commit(self) -> None:
+        """Flush the outputs, write a checkpoint, then acknowledge the samples to the source."""
+        if not self._consistent:
             return
         start = time.monotonic()
         for output in self.outputs.values():
             output.flush()
         if self._checkpoint is not None:
-            self._checkpoint.write(self._kept())
+            self._checkpoint.write(self._state())
         if self._position and self._position != self._committed:
             self.source.commit(self._position)
             self._committed = self._position
-        self._settled_at = time.monotonic()
-        # A large state is written less often.
-        self._interval = max(self._interval, (self._settled_at - start) / _SHARE)
+        self._committed_at = time.monotonic()
+        # Write a large state less often.
+        self._interval = max(self._interval, (self._committed_at - start) / _SHARE)
 
     def finish(self) -> None:
-        """Settle, and leave complete outputs behind: all of them, even where one fails."""
+        """Commit, and complete all outputs, even where one fails."""
         errors: list[BaseException] = []
-        for complete in (self.settle, *(output.finish for output in self.outputs.values())):
+        for complete in (self.commit, *(output.finish for output in self.outputs.values())):
             try:
                 complete()
             except BaseException as error:
                 errors.append(error)
         if errors:
-            # An interrupt comes first, then what went wrong first; the others are notes of it.
+            # Raise an interrupt, or else the first error; the others become notes of it.
             first, *others = sorted(errors, key=lambda error: isinstance(error, Exception))
-            for text in dict.fromkeys(map(said, others)):
-                if text != said(first):
+            for text in dict.fromkeys(map(described, others)):
+                if text != described(first):
                     first.add_note(text)
             raise first
 
     def close(self) -> None:
-        """Let go of everything."""
-        with contextlib.ExitStack() as all_of_them:
+        """Close the outputs, the source and the checkpoint."""
+        with contextlib.ExitStack() as stack:
             if self._checkpoint is not None:
-                all_of_them.callback(self._checkpoint.close)
-            all_of_them.callback(self.source.close)
+                stack.callback(self._checkpoint.close)
+            stack.callback(self.source.close)
             for output in self.outputs.values():
-                all_of_them.callback(output.close)
+                stack.callback(output.close)
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class Loop:
             except KeyboardInterrupt:
                 if self._checkpoint is not None:
                     raise
-                # Nobody can go on from here: samples that wait for more of them are dealt with now.
+                # No later run can resume: process the samples that wait for a full batch now.
                 self._interrupted = True
                 return
             if batch is None:
@@ -183,8 +183,8 @@ class Loop:
                 self.labeller.expect(self.source.columns)
             yield batch
 
-    def _wish(self, seen: int) -> int | None:
-        """How many samples must be dealt with at once, for the outcome not to be chance."""
+    def _batch_size(self, seen: int) -> int | None:
+        """The size of the next batch, where the result depends on it."""
         if self.labeller.chunk is not None:
             return self.labeller.chunk
         if seen:
@@ -192,14 +192,14 @@ class Loop:
         return max(self._first or 0, self.labeller.first or 0) or None
 
     def _step(self, batch: Batch) -> Step:
-        self._whole = False
+        self._consistent = False
         labelled = self._label(batch)
         trace = self._track(batch, labelled)
         step = Step(batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker)
         for output in self.outputs.values():
             output.take(step)
         self.seen, self._position = batch.stop, batch.position
-        self._whole = True
+        self._consistent = True
         return step
 
     def _label(self, batch: Batch) -> Labelled:
@@ -207,7 +207,7 @@ class Loop:
             return self.labeller.label(batch)
         except (ImportError, TypeError, ValueError, OSError, RuntimeError):
             raise
-        except Exception as error:  # of somebody's own clusterer
+        except Exception as error:  # of a user's own clusterer
             raise RuntimeError(
                 f"{self.labeller.name} failed at samples {batch.first + 1} to {batch.stop} of the "
                 f"stream: {error!r}"
@@ -223,10 +223,10 @@ class Loop:
                 every=self._every,
             )
         except ValueError as error:
-            error.add_note(f"sample 0 of these is sample {batch.first + 1:,} of the stream")
+            error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
             raise
 
-    def _kept(self) -> Kept:
+    def _state(self) -> Kept:
         tracker, arrays = pack_tracker(self.tracker)
         packed = {f"tracker.{name}": array for name, array in arrays.items()}
         outputs = {}
@@ -243,21 +243,20 @@ class Loop:
             self._resume(facts, arrays)
         except (KeyError, IndexError, AttributeError, AssertionError) as error:
             raise ValueError(
-                f"the checkpoint lacks something that every checkpoint of this watch has "
-                f"({error!r}); give another folder, or overwrite=True (--overwrite) to start from "
-                f"scratch"
+                f"the checkpoint is incomplete ({error!r}); give another directory, or "
+                f"overwrite=True (--overwrite) to start from scratch"
             ) from error
 
     def _resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         position = facts["position"]
         if position:
-            with self.waiting():  # a pipe has to bring again what was read
+            with self.waiting():  # a pipe has to repeat what was read
                 self._seek(position)
         own = {index.name: index for index in self.tracker.indices if index.own}
         self.tracker = unpack_tracker(
             facts["tracker"], part_of(arrays, "tracker."), own, "the checkpoint"
         )
-        self.labeller.resume(*_kept_labeller(facts, arrays))
+        self.labeller.resume(*_labeller_state(facts, arrays))
         for name, output in self.outputs.items():
             output.resume(facts["outputs"][name], part_of(arrays, f"{name}."))
         self.seen = self.resumed = facts["seen"]
@@ -268,14 +267,14 @@ class Loop:
             self.source.seek(position)
         except ValueError as error:
             error.add_note(
-                "the checkpoint is of another stream, or this one was changed; give another "
-                "folder, or overwrite=True (--overwrite) to start anew"
+                "the checkpoint belongs to another stream, or this one was changed; give another "
+                "directory, or overwrite=True (--overwrite) to start from scratch"
             )
             raise
 
 
-def _kept_labeller(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Kept:
-    """What a labeller kept; in checkpoints of earlier versions it is a pickle, or nothing."""
+def _labeller_state(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Kept:
+    """The state of a labeller; in checkpoints of earlier versions a pickle, or nothing."""
     if "labeller" in facts:
         return facts["labeller"], part_of(arrays, "labeller.")
     return {}, {"pickle": arrays["labeller"]} if len(arrays["labeller"]) else {}

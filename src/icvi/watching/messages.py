@@ -1,4 +1,4 @@
-"""Errors in words that help, and in those of the command line."""
+"""Error messages, and their wording for the command line."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from icvi.wording import printable, without_passwords
 
-#: What the library calls things, and how they are typed; longer ones first.
+#: Arguments in Python and the options that are typed for them; longer ones first.
 _TYPED = {
     "overwrite=True (--overwrite)": "--overwrite",
     "overwrite=True": "--overwrite",
@@ -25,29 +25,29 @@ _TYPED = {
     "or format='csv', 'ndjson' or 'parquet'": "or --trace-format csv, ndjson or parquet",
 }
 
-#: A call of Python, where there is no command.
+#: A call of Python for which there is no command.
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
 
 
-def in_options(text: str) -> str:
-    """A message that names options as they are typed.
+def with_options(text: str) -> str:
+    """A message with the options of the command line instead of arguments.
 
-    >>> in_options("a.csv, line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
-    'a.csv, line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
+    >>> with_options("line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
+    'line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
     """
     for name, typed in _TYPED.items():
         text = text.replace(name, typed)
     return _RECOVER.sub(r'python -c "from \1 import recover; \2"', text)
 
 
-def said(error: BaseException) -> str:
-    """What an error says, the file first where it is about one.
+def described(error: BaseException) -> str:
+    """The message of an error; it begins with the name of the file if there is one.
 
-    >>> said(FileNotFoundError(2, "No such file or directory", "a.csv"))
+    >>> described(FileNotFoundError(2, "No such file or directory", "a.csv"))
     'a.csv: No such file or directory'
     """
     if isinstance(error, BrokenPipeError):
-        return "what reads the output has gone away"
+        return "the reader closed the pipe"
     if not isinstance(error, OSError) or error.strerror is None:
         return str(error)
     if error.filename is None:
@@ -55,7 +55,7 @@ def said(error: BaseException) -> str:
     return f"{printable(str(error.filename))}: {error.strerror}"
 
 
-def told(error: BaseException) -> str:
-    """What an error and its notes say, in options."""
+def error_text(error: BaseException) -> str:
+    """The message and the notes of an error, for the command line."""
     notes = getattr(error, "__notes__", ())
-    return without_passwords(in_options("\n".join([said(error), *notes])))
+    return without_passwords(with_options("\n".join([described(error), *notes])))

@@ -1,4 +1,4 @@
-"""One reading: what is known after one sample."""
+"""One reading: the indices after one sample."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from icvi.wording import short
 
 
 class Reading:
-    """What the indices say after a sample.
+    """The values of the indices after a sample.
 
     Attributes
     ----------
     sample : int
-        How many samples have been seen, 1 after the first.
+        Number of samples so far, 1 after the first.
     label : hashable
         The cluster of the last one.
     k : int
         Number of clusters.
     time : numpy.datetime64, float or None
-        When the last sample was taken, where the source says so.
+        Time of the last sample, where the source has times.
     """
 
     __slots__ = ("_columns", "_reasons", "_row", "k", "label", "sample", "time")

@@ -1,4 +1,4 @@
-"""Ctrl-C: the samples at hand are dealt with first, then the loop stops."""
+"""Ctrl-C: the loop processes the current samples, then stops."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
 class Stopping:
-    """Stops a loop between two steps when the process is asked to end.
+    """Stops a loop between two steps when a signal asks the process to end.
 
-    While the loop waits for samples it is interrupted at once; while it deals with some, `asked`
-    is set and it stops when they are done. Asked a second time, it stops there and then. Asked
-    after it has stopped, it takes no notice: it is about to end.
+    While the loop waits for samples, the first signal interrupts it at once. While it processes
+    some, the signal sets `asked`, and the loop stops after them; a second signal interrupts it
+    at once. Signals after the loop has stopped are ignored: the process is about to end.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Stopping:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
-                # A terminal that is closed may not matter: nohup.
+                # nohup ignores SIGHUP; leave it ignored.
                 if number in _ALWAYS or signal.getsignal(number) is not signal.SIG_IGN:
                     self._before[number] = signal.signal(number, self._ask)
             self._hook, sys.unraisablehook = sys.unraisablehook, self._unraisable
@@ -55,15 +55,15 @@ class Stopping:
 
     @property
     def exit_code(self) -> int:
-        """What a shell expects of a command that was stopped so."""
+        """The exit code that shells expect after that signal."""
         return SIGNALLED + (self.asked or signal.SIGINT)
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """While the loop waits for samples."""
+        """A context for waiting for samples, which a signal interrupts at once."""
         self._idle = True
         try:
-            # Asked just before, nobody would notice until the next samples come.
+            # A signal just before would otherwise go unnoticed until the next samples come.
             if self.asked is not None:
                 raise KeyboardInterrupt
             yield
@@ -77,6 +77,6 @@ class Stopping:
             raise KeyboardInterrupt
 
     def _unraisable(self, problem: UnraisableHookArgs) -> None:
-        # Raised where Python could not pass it on; the loop will notice that it was asked.
+        # Python could not propagate the exception from here; the loop checks `asked`.
         if problem.exc_type is not KeyboardInterrupt:
             self._hook(problem)

@@ -1,4 +1,4 @@
-"""icvi.watch: a stream, a clusterer, the indices and what is made of them, in one call."""
+"""icvi.watch: a stream, a clusterer, the indices and the outputs, in one call."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
-from icvi.watching.messages import said
+from icvi.watching.messages import described
 from icvi.watching.reading import Reading, readings
 from icvi.watching.report import Report
 from icvi.watching.settings import about_watch, settings_of
@@ -33,8 +33,8 @@ from icvi.wording import short, without_passwords
 class Watch:
     """A stream that is being watched; see `icvi.watch`.
 
-    Iterating gives a `Reading` after every sample. A watch runs once; when it ends, also by
-    ``break`` or an error, the files it writes are completed.
+    Iterating gives a `Reading` after every sample. A watch runs once. When it ends, also by
+    ``break`` or an error, it completes its files.
 
     Attributes
     ----------
@@ -60,33 +60,33 @@ class Watch:
 
     @property
     def seen(self) -> int:
-        """Samples so far, those before a checkpoint included."""
+        """Samples so far, including those of earlier runs."""
         return self._loop.seen
 
     @property
     def resumed(self) -> int:
-        """Samples that had been seen when it went on from a checkpoint."""
+        """Samples of earlier runs, from the checkpoint that this one resumed."""
         return self._loop.resumed
 
     @property
-    def goes_on(self) -> bool:
-        """Whether there is a checkpoint to go on from."""
-        return self._loop.goes_on
+    def resumes(self) -> bool:
+        """Whether there is a checkpoint to resume from."""
+        return self._loop.resumes
 
     @property
-    def held(self) -> int:
-        """Readings that the trace file holds; 0 where there is none, or none yet."""
+    def readings_written(self) -> int:
+        """Number of readings in the trace file; 0 where there is none."""
         trace = self._loop.outputs.get("trace")
         return trace.held if isinstance(trace, TraceFile) else 0
 
     @property
-    def remarks(self) -> list[str]:
-        """What should be known about the readings."""
-        return self._loop.labeller.remarks
+    def warnings(self) -> list[str]:
+        """Warnings about the readings."""
+        return self._loop.labeller.warnings
 
     @property
     def waiting(self) -> Callable[[], AbstractContextManager[None]]:
-        """Makes a context that is entered while the next samples are waited for."""
+        """Makes a context that is entered while waiting for samples."""
         return self._loop.waiting
 
     @waiting.setter
@@ -94,7 +94,7 @@ class Watch:
         self._loop.waiting = make
 
     def begin(self) -> None:
-        """Go on from the checkpoint, or start anew; iterating does that, too."""
+        """Resume from the checkpoint, or start from scratch; iterating does that, too."""
         if not self._begun:
             self._loop.begin()
             self._begun = True
@@ -104,9 +104,9 @@ class Watch:
             yield from readings(step)
 
     def steps(self) -> Generator[Step, None, None]:
-        """Go on step by step: some samples, and the readings after each of them."""
+        """Run step by step: some samples, and the readings after each of them."""
         if self._run:
-            raise ValueError("this watch has run; call icvi.watch again")
+            raise ValueError("a watch runs only once; call icvi.watch again")
         self._run = True
         with self:
             self.begin()
@@ -116,19 +116,19 @@ class Watch:
                 self._finish("stopped before the end of the stream")
                 raise
             except BaseException as error:
-                # What went wrong first matters; what cannot be completed either is a remark.
+                # The first error matters; errors in completing the outputs become notes of it.
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
-                    for text in (said(another), *getattr(another, "__notes__", ())):
-                        if text != said(error):
+                    for text in (described(another), *getattr(another, "__notes__", ())):
+                        if text != described(error):
                             error.add_note(text)
                 raise
             else:
                 self._finish(None)
 
     def _finish(self, note: str | None) -> None:
-        """Complete all outputs, saying why it is before the end if it is."""
+        """Complete all outputs; `note` is why the watch ends before the stream does."""
         if self._report is not None:
             self._report.note, self._report.tracker = note, self.tracker
             about = self._report.run
@@ -138,13 +138,13 @@ class Watch:
         self._loop.finish()
 
     def run(self) -> Self:
-        """Go on to the end of the stream."""
+        """Run to the end of the stream."""
         for _ in self.steps():
             pass
         return self
 
     def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
         self._run = True
         self._loop.close()
 
@@ -164,7 +164,7 @@ class Watch:
 
 
 def _ended_by(error: BaseException) -> str:
-    """Why a stream ended before its end, in words."""
+    """The reason for the end, for the report."""
     return without_passwords(str(error)).rstrip(".") or type(error).__name__
 
 
@@ -205,21 +205,21 @@ def watch(
     source : anything that `icvi.streams.open_source` opens, or a Source
         A file, a pattern, a pipe, a Redis stream, a table, an array, an iterable.
     clusterer : object, optional
-        Who labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
+        Labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
         ``partial_fit`` and ``predict`` (or ``predict`` alone, when it is fitted), a clusterer of
-        river, or a function of an (n, d) array that gives n labels. By default the source has
-        labels: in the column `label`, or beside the samples.
+        river, or a function from an (n, d) array to n labels. By default the source has labels:
+        in the column `label`, or beside the samples.
     indices : str or list, default "paper"
         As in `Tracker`.
     columns, label, time, bad_rows, follow, on_data_loss, format, rows
         How to read the source; see `icvi.streams.open_source`.
     batch : int, default 1024
         Samples that a scikit-learn estimator learns at once. Where ART has no ``bounds``, the first
-        so many samples give them.
+        batch gives them.
     learn : bool, default True
-        Whether the clusterer goes on learning; if not, it only predicts.
+        Whether the clusterer learns; if not, it only predicts.
     every : int, default 1
-        Read after every m-th sample.
+        Read the indices after every m-th sample.
     noise_label, undefined, window, half_life, bounds, quantizer
         As in `Tracker`. A window or half-life that is a timedelta needs a `time` column.
     trace : path, optional
@@ -228,16 +228,16 @@ def watch(
     report : path, optional
         Page with curves, clusters and the partition, written at the end.
     checkpoint : path, optional
-        Folder from which the same call resumes after it was stopped, whatever stopped it. The trace
-        is then the same, byte for byte, as if nothing had happened; one that was altered meanwhile
-        is refused. A new folder is private (mode 0700). Checkpoints of labels in the source, of
-        `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those of any other clusterer
-        do, and a pickle can run any code: they must come from you, and a folder or file that
+        Checkpoint directory: repeat the same call to resume after the watch was stopped or killed.
+        The trace is then the same, byte for byte, as without the stop; a trace that was altered
+        in between is refused. A new directory is private (mode 0700). Checkpoints of labels in the
+        source, of `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those of any other
+        clusterer do, and a pickle can run any code: use only your own. A directory or file that
         another user owns or can write is refused.
     checkpoint_every : float, default 10
-        Seconds between checkpoints, at least.
+        Minimum seconds between checkpoints.
     overwrite : bool, default False
-        Whether `trace` and `report` may replace files, and a checkpoint is forgotten.
+        Whether to replace the files `trace` and `report`, and to ignore an existing checkpoint.
     **redis
         For a Redis stream: ``group``, ``consumer`` and ``patience``.
 
@@ -265,36 +265,36 @@ def watch(
         )
     for path in (trace, report, checkpoint):
         if path is not None:
-            os.fspath(path)  # refuses what is no path
-    reads: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
-    reads |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
-    columnwise = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
-    settings = {**reads, "columns": columns, "label": label, "time": time}
+            os.fspath(path)  # raises unless it is a path
+    tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
+    tracking |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
+    reading = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
+    settings = {**tracking, "columns": columns, "label": label, "time": time}
     settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
     labeller = labeller_for(clusterer, batch=batch, learn=learn)
     if noise_label is None:
-        reads["noise_label"] = labeller.unassigned
-    tracker = Tracker(indices, **reads)
+        tracking["noise_label"] = labeller.unassigned
+    tracker = Tracker(indices, **tracking)
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
-    with contextlib.ExitStack() as on_refusal:
+    with contextlib.ExitStack() as opened:  # closed again if anything below is refused
         about = about_watch(source, clusterer, label, settings)
         if not isinstance(source, Source):
-            columnwise |= {"follow": follow, "on_data_loss": on_data_loss}
-            source = open_source(source, **columnwise, rows=rows, format=format, **redis)
-        on_refusal.callback(source.close)
+            reading |= {"follow": follow, "on_data_loss": on_data_loss}
+            source = open_source(source, **reading, rows=rows, format=format, **redis)
+        opened.callback(source.close)
         _refuse_own_source(source, trace, report)
-        kept = None
+        saved = None
         if checkpoint is not None:
-            kept = Checkpoint(
+            saved = Checkpoint(
                 checkpoint,
                 settings_of(clusterer, tracker.indices, settings),
                 pickles=labeller.pickles,
             )
-            on_refusal.callback(kept.close)
+            opened.callback(saved.close)
             if overwrite:
-                kept.clear()
+                saved.clear()
         outputs: dict[str, Output] = {}
         history = History([index.name for index in tracker.indices])
         if trace is not None:
@@ -303,7 +303,7 @@ def watch(
                 names=history.names,
                 time=None if time is None else True,
                 format=trace_format,
-                journal=None if kept is None else kept.folder,
+                journal=None if saved is None else saved.folder,
                 overwrite=overwrite,
             )
         outputs["history"] = history
@@ -316,21 +316,21 @@ def watch(
             labeller,
             tracker,
             outputs,
-            checkpoint=kept,
+            checkpoint=saved,
             every=every,
             first=batch if prototypes and bounds is None else None,
             timed=timed,
             interval=checkpoint_every,
         )
-        on_refusal.pop_all()
+        opened.pop_all()
     return Watch(loop, history, page)
 
 
 def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:
-    """Refuse to write over what is read."""
+    """Refuse to overwrite the source."""
     read = [file for file in getattr(source, "_files", ()) if os.path.exists(file)]
     for path in written:
         if path is not None and os.path.exists(path):
             for file in read:
                 if os.path.samefile(path, file):
-                    raise ValueError(f"{file} is what is to be read; write to another file")
+                    raise ValueError(f"{file} is the source; write to another file")

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.live import Live
 
-COMPILING = "compiling (once; later runs take it from the cache) ..."
+COMPILING = "compiling (once; later runs load it from the cache) ..."
 
-_PATIENCE = 0.7  # seconds a load from the cache never takes
+_PATIENCE = 0.7  # seconds; loading from the cache is faster
 _showing = threading.Lock()
 _printed = False
 
 
 @contextmanager
 def announced() -> Iterator[None]:
-    """Report that a kernel is being compiled, should it take long."""
+    """Report that a kernel is being compiled if it takes long."""
     timer = threading.Timer(_PATIENCE, _announce)
     timer.daemon = True
     timer.start()
@@ -31,11 +31,11 @@ def announced() -> Iterator[None]:
 
 
 @contextmanager
-def announced_by(show: Callable[[], None]) -> Iterator[None]:
-    """Within, `show` is called for every kernel that takes long, on a thread of its own.
+def on_compiling(show: Callable[[], None]) -> Iterator[None]:
+    """Call `show` for every kernel that takes long to compile, on a thread of its own.
 
-    For whatever draws on the terminal: a line from elsewhere would end up in its midst. After the
-    context is left, `show` is not called any more.
+    For code that draws on the terminal, where another line would appear in the middle of the
+    drawing. After the context is left, `show` is not called any more.
     """
     global _show
     with _showing:
@@ -48,18 +48,18 @@ def announced_by(show: Callable[[], None]) -> Iterator[None]:
 
 
 @contextmanager
-def announced_in_passing() -> Iterator[None]:
-    """Within, the report is a line that is erased in the end: a table will be drawn there."""
-    line = _PassingLine()
+def compile_spinner() -> Iterator[None]:
+    """Report compiling with a spinner that is erased at the end: a table will be drawn there."""
+    line = _Spinner()
     try:
-        with announced_by(line.show):
+        with on_compiling(line.show):
             yield
     finally:
         line.erase()
 
 
-class _PassingLine:
-    """A line on the terminal, with a sign that moves."""
+class _Spinner:
+    """A line with a spinner, shown once a kernel takes long to compile."""
 
     def __init__(self) -> None:
         self._live: Live | None = None
@@ -75,8 +75,8 @@ class _PassingLine:
         if not console.is_interactive:  # a terminal that cannot erase
             _print_once()
             return
-        # Results on standard output may be for a file; they stay where they are.
         spinner = Spinner("line", text=COMPILING)
+        # Standard output may be a file: what goes there must not come out on the terminal.
         self._live = Live(spinner, console=console, transient=True, redirect_stdout=False)
         self._live.start()
 

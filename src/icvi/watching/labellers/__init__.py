@@ -1,7 +1,7 @@
-"""Who says which cluster a sample belongs to: a column, an estimator, or a function.
+"""Labels for samples: from a column, an estimator, or a function.
 
-`labeller_for` makes a `Labeller` of any of them; `named_clusterer` makes a clusterer of what
-somebody typed: ``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``.
+`labeller_for` makes a `Labeller` for any of them; `named_clusterer` makes a clusterer from a name:
+``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``.
 
 >>> import numpy as np
 >>> from icvi.streams import Batch

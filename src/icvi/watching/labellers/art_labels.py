@@ -13,24 +13,29 @@ from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.kernels.art.limits import first_outside
 from icvi.saving.art import ESTIMATORS, pack_art, unpack_art
 from icvi.streams.batch import Batch
-from icvi.watching.labellers.feature_names import check_columns, checked_names
-from icvi.watching.labellers.labeller import Labelled, Labeller, class_path
+from icvi.watching.labellers.labeller import (
+    Labelled,
+    Labeller,
+    check_columns,
+    checked_names,
+    class_path,
+)
 
 if TYPE_CHECKING:
     from icvi.watching.step import Kept
 
 
 class ArtLabels(Labeller):
-    """Learns samples one after the other; each gets the category it was learnt into.
+    """Learns samples one after the other; the label is the category that learnt the sample.
 
     Parameters
     ----------
     model : FuzzyART or FuzzySMART
         SMART also gives the winners that Conn needs.
     batch : int
-        How many samples give the bounds of a model that has none.
+        Size of the first batch, which gives the bounds of a model that has none.
     learn : bool
-        False to leave the model as it is and predict.
+        False to predict only.
     columns : sequence of str
         The features of the stream.
 
@@ -52,62 +57,62 @@ class ArtLabels(Labeller):
         self._columns = tuple(columns)
         if not isinstance(model, (FuzzyART, FuzzySMART)):
             raise TypeError(
-                f"expected FuzzyART or FuzzySMART, got {self.name}: it does not find clusters, it "
-                f"learns those that y gives"
+                f"expected FuzzyART or FuzzySMART, got {self.name}, which is supervised: it learns "
+                f"given classes and finds no clusters"
             )
         if not (learn or self._fitted):
             raise ValueError(
-                f"{self.name} has learnt nothing, so it has no clusters to put samples into; fit "
-                f"it first, or let it learn (learn=True, no --no-learn)"
+                f"{self.name} has not been fitted, so it has no clusters to predict; fit it first, "
+                f"or let it learn (learn=True, no --no-learn)"
             )
         check_columns(model, columns, self.name)
 
     @property
     def first(self) -> int | None:
-        """Size of the batch that gives the bounds; None where there are bounds."""
+        """Size of the first batch, which gives the bounds; None where there are bounds."""
         return None if self._fitted or self.model.bounds is not None else self._batch
 
     def label(self, batch: Batch) -> Labelled:
-        """The category of each sample when it was learnt, or the one it is predicted to be in."""
+        """Learn the samples and return their categories, or predict these."""
         named = hasattr(self.model, "feature_names_in_")
         with checked_names() if named else nullcontext():
             if self.learns:
                 self.model.partial_fit(batch.X)
-                self._look_outside(batch)
+                self._count_outside(batch)
                 return Labelled(self.model.labels_, getattr(self.model, "winners_", None))
             if isinstance(self.model, FuzzySMART):
                 return Labelled(*self.model.predict(batch.X, return_winners=True))
             return Labelled(self.model.predict(batch.X))
 
     @property
-    def remarks(self) -> list[str]:
-        """How many samples lay outside the bounds that the first ones gave."""
+    def warnings(self) -> list[str]:
+        """A warning about samples outside the bounds that the first batch gave."""
         if not self._outside:
             return []
         return [
-            f"{self._outside:,} of {self._seen:,} samples lay outside the bounds that the first "
-            f"{self._batch:,} gave, and were taken as on the border; give bounds=(low, high) "
-            f"(--bounds LOW HIGH), or let more samples give them (--batch)"
+            f"{self._outside:,} of {self._seen:,} samples lay outside the bounds of the first "
+            f"{self._batch:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), or "
+            f"take them from more samples (--batch)"
         ]
 
     @property
     def pickles(self) -> bool:
-        """Only a user's class that is derived from one of ours."""
+        """Only for a user's class that is derived from one of icvi's."""
         return type(self.model) not in ESTIMATORS.values()
 
     def keep(self) -> Kept:
-        """The model as `save` writes it, without a pickle, and what is to be remarked."""
+        """The model as `save` writes it, without a pickle, and the counts for the warning."""
         facts, arrays = super().keep() if self.pickles else pack_art(self.model)
         counts = {"seen": self._seen, "outside": self._outside}
         return {"class": class_path(self.model), **facts, **counts}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resume where `keep` was called."""
+        """Resume from a state that `keep` returned."""
         if "seen" not in facts:
             raise ValueError(
                 f"the checkpoint was written by an earlier version of icvi, which kept "
-                f"{self.name} as a pickle, and a pickle can run any code; let that version "
-                f"complete the watch, or start from scratch with overwrite=True (--overwrite)"
+                f"{self.name} as a pickle, and a pickle can run any code; complete the watch with "
+                f"that version, or start from scratch with overwrite=True (--overwrite)"
             )
         if self.pickles:
             super().resume(facts, arrays)
@@ -117,9 +122,10 @@ class ArtLabels(Labeller):
             self._adopt(unpack_art({**facts, "kind": kind}, arrays, "the checkpoint"))
         self._seen, self._outside = facts["seen"], facts["outside"]
 
-    def _look_outside(self, batch: Batch) -> None:
+    def _count_outside(self, batch: Batch) -> None:
         self._seen += len(batch)
         if self.model.bounds is None:
+            # The bounds that the first batch gave have no public name.
             low, high = bounds = self.model._scaling.bounds
             if first_outside(batch.X, bounds) >= 0:
                 inside = ((low <= batch.X) & (high >= batch.X)).all(axis=1)

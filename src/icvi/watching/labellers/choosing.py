@@ -1,4 +1,4 @@
-"""The labeller for whatever somebody gives as a clusterer."""
+"""The labeller for a clusterer of any kind."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _EXPECTED = (
 def labeller_for(
     clusterer: Any, *, batch: int, learn: bool = True, columns: Sequence[str] = ()
 ) -> Labeller:
-    """A labeller that asks a clusterer.
+    """Make a labeller for a clusterer.
 
     Parameters
     ----------
     clusterer : object, str or None
         None for the labels of the source; `FuzzyART` or `FuzzySMART`; a clusterer of scikit-learn
         or of river, a pipeline of river that ends with one, or anything with the methods of
-        these; a function from an (n, d) array to n labels; or what `named_clusterer` takes.
+        these; a function from an (n, d) array to n labels; or a name for `named_clusterer`.
     batch : int
-        How many samples a scikit-learn clusterer learns at once, and how many give the bounds of
+        Samples that a scikit-learn clusterer learns at once, and samples that give the bounds of
         an ART estimator that has none.
     learn : bool, default True
-        False to have the clusterer predict only; it must have learnt before.
+        False to predict only; the clusterer must be fitted.
     columns : sequence of str
         Names of the features.
 
@@ -51,7 +51,7 @@ def labeller_for(
         clusterer = named_clusterer(os.fspath(clusterer), {})
     if isinstance(clusterer, type):
         name = clusterer.__name__
-        raise TypeError(f"expected a clusterer, got the class {name}; make one: {name}(...)")
+        raise TypeError(f"expected a clusterer, got the class {name}; create one: {name}(...)")
     if clusterer is None:
         from icvi.watching.labellers.column_labels import ColumnLabels
 

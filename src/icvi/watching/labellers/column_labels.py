@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ColumnLabels(Labeller):
-    """Takes the labels of the source as they are.
+    """Uses the labels of the source.
 
     Examples
     --------
@@ -38,11 +38,11 @@ class ColumnLabels(Labeller):
         return Labelled(batch.labels)
 
     def keep(self) -> Kept:
-        """Nothing: the labels are in the source."""
+        """An empty state: the labels are in the source."""
         return {}, {}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resume; refuses what a clusterer kept."""
+        """Resume; refuse the state of a clusterer."""
         if facts or arrays:
             raise ValueError(
                 "the checkpoint holds a clusterer, and now labels are read from a column; resume "

@@ -18,11 +18,11 @@ _STATELESS = (types.FunctionType, types.BuiltinFunctionType)
 
 
 class FunctionLabels(Labeller):
-    """Asks a function, ``labels = f(X)``, for the labels of (n, d) arrays.
+    """Calls a function, ``labels = f(X)``, for the labels of (n, d) arrays.
 
-    It is given samples in order, in arrays of any size: the label of a sample must not depend on
-    which others are in the same array. A plain function is not kept in a checkpoint; an object
-    that can be called is, with all it knows.
+    The function gets samples in order, in arrays of any size: the label of a sample must not
+    depend on which others are in the same array. Checkpoints do not store a plain function, but
+    they do store an object with ``__call__``, with its state.
 
     Examples
     --------
@@ -37,20 +37,20 @@ class FunctionLabels(Labeller):
         self.name = getattr(function, "__name__", type(function).__name__)
 
     def label(self, batch: Batch) -> Labelled:
-        """What the function says of the samples."""
-        # A copy: what is done to it stays in the function.
+        """Call the function."""
+        # A copy: the function may change it.
         return Labelled(as_labels(self.model(batch.X.copy()), len(batch), self.name))
 
     @property
     def pickles(self) -> bool:
-        """Whether it is an object, which is kept; a plain function is not."""
+        """Whether it is an object, which checkpoints store; they do not store a plain function."""
         return not isinstance(self.model, _STATELESS)
 
     def keep(self) -> Kept:
-        """Nothing for a plain function; an object as it is."""
+        """An empty state for a plain function, a pickle of any other object."""
         return super().keep() if self.pickles else ({}, {})
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resume with the object that was kept; a plain function is the one given now."""
+        """Resume with the stored object; a plain function is the one given now."""
         if self.pickles or facts or arrays:
             super().resume(facts, arrays)

@@ -1,10 +1,12 @@
-"""What a loop needs to know of whoever labels its samples."""
+"""The interface of everything that labels samples, and what labellers share."""
 
 from __future__ import annotations
 
 import pickle
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +16,17 @@ from numpy.typing import NDArray
 from icvi.inputs import as_label_array
 from icvi.labels import Labels, plain
 from icvi.streams.batch import Batch
-from icvi.watching.labellers.feature_names import check_columns
 
 if TYPE_CHECKING:
     from icvi.watching.step import Kept
 
-#: The label of a sample that a clusterer puts into no cluster, or into none yet.
+#: The label of a sample that a clusterer assigns to no cluster, or to none yet.
 NO_CLUSTER = -1
 
-#: What pickle raises for an object that it cannot take; the last, where one is linked too deeply.
+#: What pickle raises for an object that it cannot pickle; the last, for one nested too deeply.
 PICKLING_ERRORS = (pickle.PicklingError, AttributeError, TypeError, RecursionError)
 
-_ANEW = "resume with the clusterer it was written with, or start from scratch"
+_ADVICE = "resume with the clusterer it was written with, or start from scratch"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -45,27 +46,27 @@ class Labelled:
 
 
 class Labeller(ABC):
-    """Gives every sample of a stream its cluster.
+    """Assigns every sample of a stream to a cluster.
 
-    The outcome must not depend on how a stream happens to be cut into batches. Where it depends
-    on what is learnt together, `chunk` and `first` say how the loop is to cut.
+    The result must not depend on how a stream happens to be cut into batches. Where it depends on
+    which samples are learnt together, `chunk` and `first` set the sizes of batches.
 
     Attributes
     ----------
     name : str
-        For messages.
+        Name for messages.
     model : object
         The clusterer; None where the labels are a column.
     learns : bool
         Whether labelling changes the model.
     chunk : int or None
-        None where samples may come in batches of any size. Otherwise m: a batch holds samples
-        [j m, (j + 1) m) of the stream, all of them, but for the last one.
+        None where batches may have any size. Otherwise m: batch j holds all samples
+        [j m, (j + 1) m) of the stream; only the last batch may be smaller.
     unassigned : int or None
-        The label of samples that are put into no cluster; None where that does not happen. It is
-        what ``Tracker(noise_label=...)`` is to skip, or they count as a cluster.
+        The label of samples without a cluster; None where every sample has one. Give it to
+        ``Tracker(noise_label=...)``, or those samples count as a cluster.
     renumbers : bool
-        Whether the clusterer may number its clusters anew while it learns. Then label 3 now and
+        Whether the clusterer may renumber its clusters while it learns. Then label 3 now and
         label 3 later need not be the same cluster, and readings over both mean little; a window
         as short as the time between two renumberings helps.
     """
@@ -79,10 +80,9 @@ class Labeller(ABC):
 
     @property
     def first(self) -> int | None:
-        """How many samples the next batch must have; None where it does not matter.
+        """The size of the first batch; None where it does not matter.
 
-        Only a batch at the very start of a stream matters: the first that an ART estimator without
-        bounds learns from gives it its bounds.
+        It matters to an ART estimator without bounds: the first batch gives it its bounds.
         """
         return None
 
@@ -90,52 +90,52 @@ class Labeller(ABC):
     def pickles(self) -> bool:
         """Whether `keep` pickles the clusterer, so that `resume` can run any code.
 
-        What is kept then must come from the user: see `icvi.watching.own_files`.
+        Such a checkpoint must come from the user: see `icvi.watching.trusted_files`.
         """
         return True
 
     @property
-    def remarks(self) -> list[str]:
-        """What should be known about the labels given so far."""
+    def warnings(self) -> list[str]:
+        """Warnings about the labels so far."""
         if not self.renumbers:
             return []
         return [
-            f"{self.name} numbers its clusters anew as it goes: label 3 now and label 3 earlier "
+            f"{self.name} renumbers its clusters while it learns: label 3 now and label 3 earlier "
             f"need not be the same cluster; a window shows the last samples only"
         ]
 
     def expect(self, columns: Sequence[str]) -> None:
-        """Be told the features of the stream before it labels; refuse those of another."""
+        """Take the names of the features before the first sample; refuse other features."""
         check_columns(self.model, columns, self.name)
         self._columns = tuple(columns)
 
     @abstractmethod
     def label(self, batch: Batch) -> Labelled:
-        """The clusters of the next samples of the stream, learnt in order where it `learns`."""
+        """Label the next samples of the stream; learn them in order where it `learns`."""
 
     def keep(self) -> Kept:
-        """What a checkpoint must hold for another process to resume from here."""
+        """The state that another process needs to resume from here."""
         try:
             pickled = pickle.dumps(self.model)
         except PICKLING_ERRORS as error:
             raise TypeError(
                 f"{self.name} cannot be kept in a checkpoint, because it cannot be pickled "
-                f"({error!r}); define it at the top of a module, or watch without a checkpoint"
+                f"({error!r}); define it at module level, or watch without a checkpoint"
             ) from error
         return {"class": class_path(self.model)}, {"pickle": np.frombuffer(pickled, np.uint8)}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Resume where `keep` was called, with the model that was kept."""
+        """Resume from a state that `keep` returned."""
         # Before anything is unpickled; only earlier versions did not name the class.
         self._check_class(facts.get("class", class_path(self.model)))
         if not self.pickles or "pickle" not in arrays:
-            raise ValueError(f"the checkpoint does not hold what {self.name} keeps; {_ANEW}")
+            raise ValueError(f"the checkpoint does not hold the state of {self.name}; {_ADVICE}")
         try:
             model = pickle.loads(arrays["pickle"].tobytes())
         except Exception as error:
             raise ValueError(
-                f"the {self.name} in the checkpoint cannot be read: {error!r}; it takes the "
-                f"packages, in versions near those, that it was written with"
+                f"the {self.name} in the checkpoint cannot be read: {error!r}; use the package "
+                f"versions that it was written with"
             ) from error
         self._check_class(class_path(model))
         self._adopt(model)
@@ -147,19 +147,19 @@ class Labeller(ABC):
             was, now = (path.rpartition(".")[2] for path in (kept, here))
             if was == now:
                 was, now = kept, here
-            raise ValueError(f"the checkpoint holds a {was}, and this is a {now}; {_ANEW}")
+            raise ValueError(f"the checkpoint holds a {was}, and this is a {now}; {_ADVICE}")
 
     def _adopt(self, model: Any) -> None:
         self.model = model
 
 
 def as_labels(given: Any, n: int, name: str) -> NDArray[Any]:
-    """Labels of n samples as somebody else's code gave them, checked: int64, or objects."""
+    """Check n labels that other code returned; they become int64 or objects."""
     try:
         array = as_label_array(given, n)
         Labels().encode(array)  # refuses what is not hashable, or not equal to itself
     except (TypeError, ValueError) as error:
-        raise type(error)(f"the labels of {name} cannot be used: {error}") from error
+        raise type(error)(f"invalid labels from {name}: {error}") from error
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
     items = [plain(item) for item in array.tolist()]
@@ -176,5 +176,32 @@ def class_path(thing: Any) -> str:
 
 
 def comes_from(thing: Any, package: str) -> bool:
-    """Whether a class of a package is among those of an object; nothing is imported."""
+    """Whether the class of an object, or a base class, is from a package; imports nothing."""
     return any(f"{kind.__module__}.".startswith(f"{package}.") for kind in type(thing).__mro__)
+
+
+def names_of(d: int) -> tuple[str, ...]:
+    """Names for the features of a source without names."""
+    return tuple(f"x{number}" for number in range(1, d + 1))
+
+
+def check_columns(model: Any, columns: Sequence[str], name: str) -> None:
+    """Refuse columns other than the features that a model was fitted on, in their order."""
+    fitted = getattr(model, "feature_names_in_", None)
+    if fitted is None or not columns or tuple(columns) == names_of(len(columns)):
+        return
+    expected = [str(feature) for feature in fitted]
+    if list(columns) != expected:
+        order = " in this order" if sorted(columns) == sorted(expected) else ""
+        raise ValueError(
+            f"{name} was fitted on the columns {', '.join(expected)}, and the source has "
+            f"{', '.join(columns)}; select those of the model{order}: columns={expected}"
+        )
+
+
+@contextmanager
+def checked_names() -> Iterator[None]:
+    """Silence scikit-learn's warning about arrays: `check_columns` has checked the names."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)
+        yield

@@ -1,4 +1,4 @@
-"""Clusterers as files: ours in a format of our own, those of others as pickles."""
+"""Clusterers as files: icvi's own without pickles, all others as pickles."""
 
 from __future__ import annotations
 
@@ -10,29 +10,28 @@ from typing import IO, Any
 
 from icvi import optional
 from icvi.files import replacing
-from icvi.watching.labellers.birch_views import mend
-from icvi.watching.labellers.labeller import PICKLING_ERRORS
-from icvi.watching.own_files import OTHERS_WRITE, check_own_file, open_file
+from icvi.watching.labellers.labeller import PICKLING_ERRORS, comes_from
+from icvi.watching.trusted_files import OTHERS_WRITE, check_trusted_file, open_file
 
 _OURS = ".icvi"
 _PICKLES = (".pkl", ".pickle")
 _JOBLIB = ".joblib"
 
-#: How the names of files end that a model can be saved in.
+#: Suffixes of model files.
 SUFFIXES = (_OURS, *_PICKLES, _JOBLIB)
 
 
 def is_model(path: str | os.PathLike[str]) -> bool:
-    """Whether a name is that of a saved model."""
+    """Whether a path has the suffix of a model file."""
     return Path(path).suffix.lower() in SUFFIXES
 
 
 def load_model(path: str | os.PathLike[str]) -> Any:
-    """A clusterer from a file.
+    """Load a clusterer from a file.
 
-    Reading an ``.icvi`` file runs no code. Reading ``.pkl``, ``.pickle`` and ``.joblib`` runs
-    whatever its author put into it: open those that you trust only. One that another user owns or
-    can write is refused, as ssh refuses such keys.
+    Reading an ``.icvi`` file runs no code. Reading ``.pkl``, ``.pickle`` and ``.joblib`` can run
+    any code: open only files that you trust. A file that another user owns or can write is
+    refused, as ssh refuses such keys.
 
     Parameters
     ----------
@@ -52,18 +51,18 @@ def load_model(path: str | os.PathLike[str]) -> Any:
         return model
     read = pickle.load if suffix in _PICKLES else _joblib().load
     with open_file(path) as file:
-        check_own_file(file, path, "use a model that you saved yourself")
+        check_trusted_file(file, path, "use a model that you saved yourself")
         try:
-            return mend(read(file))
+            return restore_views(read(file))
         except Exception as error:
             raise ValueError(
-                f"{os.fspath(path)} cannot be read as a model: {error!r}; it takes the packages, "
-                f"in versions near those, that it was saved with"
+                f"{os.fspath(path)} cannot be read as a model: {error!r}; use the package versions "
+                f"that it was saved with"
             ) from error
 
 
 def check_savable(model: Any, path: str | os.PathLike[str]) -> None:
-    """Refuse a path that `save_model` would refuse, before anything is learnt.
+    """Refuse a path that `save_model` would refuse, before the model learns.
 
     Parameters
     ----------
@@ -81,21 +80,21 @@ def check_savable(model: Any, path: str | os.PathLike[str]) -> None:
         _joblib()
     directory = Path(os.path.realpath(path)).parent
     if not directory.is_dir():
-        raise FileNotFoundError(f"there is no directory {directory} to save a model in")
+        raise FileNotFoundError(f"the directory {directory} for the model does not exist")
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a clusterer to a file, for `load_model`.
 
-    The file takes the place of what was there when it is complete and on the disk, not before.
+    An existing file is replaced when the new one is complete and on the disk, not before.
 
     Parameters
     ----------
     model : object
         A clusterer.
     path : str or path-like
-        Ending in ``.icvi`` for icvi's own estimators; in ``.pkl``, ``.pickle`` or ``.joblib`` for
-        any that can be pickled.
+        With the suffix ``.icvi`` for icvi's own estimators; ``.pkl``, ``.pickle`` or ``.joblib``
+        for any clusterer that can be pickled.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
         model.save(path)
         return
     dump: Callable[[Any, IO[bytes]], Any] = pickle.dump if suffix in _PICKLES else _joblib().dump
-    # Were it writable for others, `load_model` would refuse it.
+    # `load_model` refuses files that others can write.
     with replacing(path, without=OTHERS_WRITE) as file:
         try:
             dump(model, file)
@@ -119,11 +118,30 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             raise TypeError(f"{type(model).__name__} cannot be pickled: {error!r}") from error
 
 
+def restore_views(model: Any) -> Any:
+    """Restore the views of a Birch that was pickled; other models are returned as they are.
+
+    The nodes of its tree write to one array and read from a view of it. Pickling turns the two
+    into separate arrays: without the view, an unpickled Birch would keep its old centroids.
+    """
+    if not comes_from(model, "sklearn.cluster._birch") or not hasattr(model, "root_"):
+        return model
+    nodes = [model.root_]
+    while nodes:
+        node = nodes.pop()
+        n = len(node.subclusters_)
+        if n:
+            node.centroids_ = node.init_centroids_[:n]
+            node.squared_norm_ = node.init_sq_norm_[:n]
+        nodes += [each.child_ for each in node.subclusters_ if each.child_ is not None]
+    return model
+
+
 def _suffix(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
-            f"expected a file that ends in {', '.join(SUFFIXES)} for a model, got {os.fspath(path)}"
+            f"expected a model file with the suffix {', '.join(SUFFIXES)}, got {os.fspath(path)}"
         )
     return suffix
 

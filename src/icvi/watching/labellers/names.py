@@ -39,11 +39,11 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
         a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or ``your.module.Class``, or
         an estimator object in a module, ``your.module.model``; or the path of a saved model:
         ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module and opening a pickle run
-        the code in it: name those that you trust only. Nothing in a module is called but a class
-        of clusterers. Pickles that another user owns or can write are refused. An ``.icvi`` file
-        holds no code.
+        code: name only modules and files that you trust. Of a module, only a class of clusterers
+        is called. Pickles that another user owns or can write are refused. An ``.icvi`` file holds
+        no code.
     params : mapping
-        Parameters of the class; none with a saved model or an estimator object, which has its own.
+        Parameters of the class; none with a saved model or an estimator object, which have theirs.
 
     Examples
     --------
@@ -59,10 +59,7 @@ branching_factor, n_clusters, compute_labels
         refuse_parameters(params, f"{name} is a saved model")
         return load_model(name)
     if "/" in name or os.sep in name:
-        raise ValueError(
-            f"{name} is not a file that a model is saved in; expected one that ends in "
-            f"{', '.join(SUFFIXES)}"
-        )
+        raise ValueError(f"{name} is not a model file; expected the suffix {', '.join(SUFFIXES)}")
     short = name.lower().replace("_", "-")
     is_dotted = "." in name and all(part.isidentifier() for part in name.split("."))
     if short not in CLUSTERERS and not is_dotted:
@@ -81,12 +78,12 @@ branching_factor, n_clusters, compute_labels
 
 
 def _find(dotted: str) -> Any:
-    """What is at a dotted path."""
+    """The object at a dotted path."""
     module, _, name = dotted.rpartition(".")
     try:
         found = importlib.import_module(module)
     except ModuleNotFoundError as error:
-        # A module that is there, but in turn misses another, says so itself.
+        # If the module exists and its own import fails, that error is clearer.
         if not (error.name and f"{module}.".startswith(f"{error.name}.")):
             raise
         package = module.partition(".")[0]
@@ -104,7 +101,7 @@ def _find(dotted: str) -> Any:
 
 
 def _check_clusterer(found: Any, dotted: str) -> None:
-    """Refuse what is neither a class of clusterers nor one of their objects; call nothing of it."""
+    """Refuse an object that is no clusterer and no class of clusterers, without calling it."""
     # Methods are looked up in the class: an object could make up any, or run code when asked.
     kind = found if isinstance(found, type) else type(found)
     if not any(callable(getattr(kind, method, None)) for method in _METHODS):
@@ -113,15 +110,3 @@ def _check_clusterer(found: Any, dotted: str) -> None:
             f"{dotted} is {what} without any of the methods of a clusterer; expected a class or an "
             f"estimator object with {', '.join(_METHODS[:-1])} or {_METHODS[-1]}"
         )
-
-
-def _is_there(package: str) -> bool:
-    try:
-        importlib.import_module(package)
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
-def _title(package: str) -> str:
-    return {"sklearn": "scikit-learn"}.get(package, package)

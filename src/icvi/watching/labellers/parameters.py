@@ -1,4 +1,4 @@
-"""Parameters of clusterers as they are typed, and checked against what a class takes."""
+"""Parameters of clusterers on the command line, checked against the signature of the class."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from icvi.wording import did_you_mean, short
 
-#: What river's clusterers do with keywords they do not know: they give them to their k-means.
+#: Clusterers of river that pass keywords they do not know to their k-means.
 _PASSED_ON = ("river.cluster.clustream.CluStream", "river.cluster.streamkmeans.STREAMKMeans")
 
 
@@ -43,13 +43,13 @@ def _parse(value: str) -> Any:
 
 
 def refuse_parameters(params: Mapping[str, Any], what: str) -> None:
-    """Refuse parameters of something that is made already."""
+    """Refuse parameters for an object that exists already."""
     if params:
         raise ValueError(f"{what}, which has its parameters; leave out {', '.join(params)}")
 
 
 def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
-    """An object of a class, with parameters that it has."""
+    """Create an object; parameters that its class does not have are refused."""
     name = getattr(kind, "__name__", repr(kind))
     known = _known(kind)
     for given in params:
@@ -62,11 +62,11 @@ def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
         return kind(**params)
     except (TypeError, ValueError) as error:
         given = ", ".join(f"{key}={short(value)}" for key, value in params.items())
-        raise ValueError(f"cannot make {name}({given}): {error}") from error
+        raise ValueError(f"cannot create {name}({given}): {error}") from error
 
 
 def _known(kind: Callable[..., Any]) -> list[str] | None:
-    """Names of the parameters of a class; None where it takes any."""
+    """Names of the parameters of a class; None where it accepts any."""
     parameters = inspect.signature(kind).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     known = [p.name for p in parameters if p.kind in named]

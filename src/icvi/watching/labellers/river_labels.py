@@ -7,24 +7,24 @@ from typing import Any
 
 from icvi.labels import plain
 from icvi.streams.batch import Batch
-from icvi.watching.labellers.feature_names import names_of
 from icvi.watching.labellers.labeller import (
     NO_CLUSTER,
     Labelled,
     Labeller,
     as_labels,
     comes_from,
+    names_of,
 )
 
 _RENUMBERING = ("DBSTREAM", "DenStream", "CluStream")
 
 
 class RiverLabels(Labeller):
-    """Learns a sample with ``learn_one``, then gives it the label that ``predict_one`` says.
+    """Learns a sample with ``learn_one``, then labels it with ``predict_one``.
 
     Samples become dictionaries with the names of the columns. A pipeline,
     ``preprocessing.StandardScaler() | cluster.DBSTREAM()``, is a clusterer, too: it sees scaled
-    samples, while indices are read from the samples as they are in the stream.
+    samples, while the indices are read from the samples of the stream.
 
     A sample gets the label -1, `NO_CLUSTER`, where the clusterer has no cluster for it:
 
@@ -40,16 +40,16 @@ class RiverLabels(Labeller):
     KMeans        never; its first centres are random
     ============  ==========================================================================
 
-    Whether 0 means a cluster is seen from the clusterer's ``centers``: where there are none, or
-    none with coordinates, it does not. ODAC labels no samples and is refused. DBSTREAM, DenStream
-    and CluStream number their clusters anew as they go: see `Labeller`.
+    The label 0 means a cluster only if the clusterer's ``centers`` has one with coordinates. ODAC
+    labels no samples and is refused. DBSTREAM, DenStream and CluStream renumber their clusters
+    while they learn: see `Labeller`.
 
     Parameters
     ----------
     model : river.base.Clusterer
         Or a pipeline that ends with one.
     learn : bool
-        False to leave the model as it is and predict.
+        False to predict only.
     columns : sequence of str
         The features of the stream; x1, x2, ... where there are no names.
 
@@ -74,7 +74,7 @@ class RiverLabels(Labeller):
         _check_kind(self._last)
 
     def label(self, batch: Batch) -> Labelled:
-        """The label of each sample after it was learnt."""
+        """Learn each sample, then predict its label."""
         columns = self._columns or names_of(batch.X.shape[1])
         if len(columns) != batch.X.shape[1]:
             raise ValueError(
@@ -103,8 +103,8 @@ class RiverLabels(Labeller):
             label = NO_CLUSTER
         if not (self.learns or self._asked) and (blank or label == NO_CLUSTER):
             raise ValueError(
-                f"{self.name} has no clusters to put samples into; have it learn some samples "
-                f"first, or let it learn (learn=True, no --no-learn)"
+                f"{self.name} has no clusters to predict; let it learn some samples first, or let "
+                f"it learn here (learn=True, no --no-learn)"
             )
         self._asked = True
         return label
@@ -122,7 +122,7 @@ def _last_step(model: Any) -> Any:
 
 
 def _check_kind(last: Any) -> None:
-    if not comes_from(last, "river"):  # somebody's own, with the methods of one
+    if not comes_from(last, "river"):  # a user's own class with these methods
         if not hasattr(last, "predict_one"):
             raise TypeError(
                 f"expected predict_one beside learn_one, {type(last).__name__} has none"
@@ -141,11 +141,11 @@ def _check_kind(last: Any) -> None:
 
 
 def _has_clusters(last: Any) -> bool:
-    """Whether there is a centre that is somewhere; yes where nothing is known of centres."""
+    """Whether a centre has coordinates; true where the model has no centres to look at."""
     centers = getattr(last, "centers", None)
     return any(centers.values()) if isinstance(centers, Mapping) else True
 
 
 def _only_blank_centers(last: Any) -> bool:
-    """Whether there are centres, and none has coordinates: those of KMeans before it learns."""
+    """Whether there are centres without coordinates only: a KMeans that has learnt nothing."""
     return bool(getattr(last, "centers", None)) and not _has_clusters(last)

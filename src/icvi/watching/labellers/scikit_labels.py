@@ -1,4 +1,4 @@
-"""Labels from scikit-learn's clusterers, and from whatever has their methods."""
+"""Labels from scikit-learn's clusterers, and from objects with their methods."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from contextlib import nullcontext
 from typing import Any
 
 from icvi.streams.batch import Batch
-from icvi.watching.labellers.birch_views import mend
-from icvi.watching.labellers.feature_names import check_columns, checked_names
-from icvi.watching.labellers.labeller import Labelled, Labeller, as_labels
+from icvi.watching.labellers.labeller import (
+    Labelled,
+    Labeller,
+    as_labels,
+    check_columns,
+    checked_names,
+)
+from icvi.watching.labellers.models import restore_views
 
 _OTHERS = ("classifier", "regressor", "outlier_detector")
 _STREAMING = (
@@ -18,14 +23,14 @@ _STREAMING = (
 
 
 class ScikitLabels(Labeller):
-    """Learns a chunk with ``partial_fit``, then gives its samples what ``predict`` says.
+    """Learns a chunk with ``partial_fit``, then labels it with ``predict``.
 
-    What a mini-batch is changes what is learnt, so samples come in chunks of one size. A model that
-    has no ``partial_fit`` but was fitted, such as KMeans or a Pipeline, is used as it is; so is any
-    with ``learn=False``. A model as it is takes samples in any batches; a tie that rounding decides
-    may then depend on the batch.
+    The size of a mini-batch changes what is learnt, so all chunks have one size. A fitted model
+    without ``partial_fit``, such as KMeans or a Pipeline, only predicts; so does any model with
+    ``learn=False``. Such a model accepts batches of any size; a tie that rounding decides may then
+    depend on the batch.
 
-    Birch renumbers: its clusters are found anew after every chunk.
+    Birch renumbers: it finds its clusters from scratch after every chunk.
 
     Parameters
     ----------
@@ -34,7 +39,7 @@ class ScikitLabels(Labeller):
     batch : int
         How many samples it learns at once.
     learn : bool
-        False to leave the model as it is.
+        False to predict only.
     columns : sequence of str
         The features of the stream.
 
@@ -62,7 +67,7 @@ class ScikitLabels(Labeller):
         check_columns(model, columns, self.name)
 
     def label(self, batch: Batch) -> Labelled:
-        """Clusters of samples, after all of the batch was learnt."""
+        """Label a batch, after all of it was learnt."""
         if self.chunk is not None and len(batch) > self.chunk:
             raise ValueError(
                 f"{self.name} learns chunks of {self.chunk} samples, got {len(batch)} at once"
@@ -84,9 +89,9 @@ class ScikitLabels(Labeller):
             clusters = getattr(self.model, "n_clusters", None)
             if isinstance(clusters, int) and clusters > len(batch):
                 raise ValueError(
-                    f"{self.name} needs at least as many samples to begin with as it is to find "
-                    f"clusters, {clusters}, and the first chunk has {len(batch)}; raise batch "
-                    f"(--batch), give a longer stream, or ask for fewer clusters ({error})"
+                    f"{self.name} needs at least as many samples in the first chunk as clusters, "
+                    f"{clusters}, and got {len(batch)}; raise batch (--batch), give a longer "
+                    f"stream, or ask for fewer clusters ({error})"
                 ) from error
             raise
 
@@ -94,25 +99,24 @@ class ScikitLabels(Labeller):
         kind = _estimator_type(self.model)
         if kind in _OTHERS:
             raise TypeError(
-                f"expected a clusterer, got {self.name} ({kind.replace('_', ' ')}); one that "
-                f"learns a stream is {_STREAMING}"
+                f"expected a clusterer, got {self.name} ({kind.replace('_', ' ')}); for a stream, "
+                f"use {_STREAMING}"
             )
         if hasattr(self.model, "predict"):
             return
         if hasattr(self.model, "fit_predict"):
             raise TypeError(
-                f"{self.name} has no predict: it labels the samples it is fitted on and no others; "
-                f"label all samples at once and give the labels as a column (label=, --labels), or "
-                f"use {_STREAMING}"
+                f"{self.name} has no predict: it can only label the samples it is fitted on; label "
+                f"all samples at once and give the labels as a column (label=, --labels), or use "
+                f"{_STREAMING}"
             )
         raise TypeError(
-            f"expected a clusterer with predict, got {self.name}; one that learns a stream is "
-            f"{_STREAMING}"
+            f"expected a clusterer with predict, got {self.name}; for a stream, use {_STREAMING}"
         )
 
     def _check_fitted(self, learn: bool) -> None:
         if not hasattr(self.model, "__sklearn_tags__"):
-            return  # predict will tell
+            return  # predict will raise
         from sklearn.exceptions import NotFittedError
         from sklearn.utils.validation import check_is_fitted
 
@@ -124,30 +128,29 @@ class ScikitLabels(Labeller):
     def _unfitted(self, learn: bool) -> str:
         if not learn:
             return (
-                f"{self.name} has not been fitted, so it has no clusters to put samples into; fit "
-                f"it first, or let it learn (learn=True, no --no-learn)"
+                f"{self.name} has not been fitted, so it has no clusters to predict; fit it first, "
+                f"or let it learn (learn=True, no --no-learn)"
             )
         if hasattr(self.model, "steps"):
             last = type(self.model.steps[-1][1]).__name__
             return (
                 f"a {self.name} has no partial_fit, so it cannot learn from a stream, and it has "
-                f"not been fitted; fit it beforehand to have samples labelled by it as it is, give "
-                f"{last} alone and samples that are scaled already, or use a pipeline of river "
+                f"not been fitted; fit it first to predict with it, give {last} alone and samples "
+                f"that are already scaled, or use a pipeline of river "
                 f"(river.preprocessing.StandardScaler() | river.cluster.DBSTREAM())"
             )
         return (
             f"{self.name} has no partial_fit, so it cannot learn from a stream, and it has not "
-            f"been fitted; fit it beforehand to have samples labelled by it as it is, or use "
-            f"{_STREAMING}"
+            f"been fitted; fit it first to predict with it, or use {_STREAMING}"
         )
 
     def _adopt(self, model: Any) -> None:
         check_columns(model, self._columns, self.name)
-        super()._adopt(mend(model))
+        super()._adopt(restore_views(model))
 
 
 def _estimator_type(model: Any) -> Any:
-    """What scikit-learn calls its kind of estimator; None where there is no such thing."""
+    """The kind of estimator that scikit-learn knows; None where it is unknown."""
     if hasattr(model, "__sklearn_tags__"):
         return model.__sklearn_tags__().estimator_type
     return getattr(model, "_estimator_type", None)

@@ -72,7 +72,7 @@ class Clusters:
 
     def rows(self) -> list[Row]:
         """The largest clusters, the largest first."""
-        first = dict(zip(self._data.history.labels, self._data.history.founded))
+        first = dict(zip(self._data.history.labels, self._data.history.created))
         total = float(self.counts.sum())
         variance, distance = self._column("variance"), self._column("distance")
         nearest = [None] * len(self) if self._table is None else self._table["nearest"].tolist()

@@ -49,7 +49,7 @@ class Curves:
         self.source = ColumnDataSource(_columns(self.history), name="curves")
         created = [
             first
-            for label, first in zip(self.history.labels, self.history.founded)
+            for label, first in zip(self.history.labels, self.history.created)
             if label != data.noise_label
         ]
         self._created = ColumnDataSource({"sample": created}, name="created")

@@ -105,7 +105,7 @@ def _final_reading(index: Index, tracker: Tracker, history: History, column: int
         index.direction,
         value,
         REASONS.get(reason, reason) if reason is not None else None,
-        float(history.then[column]),
+        float(history.baseline[column]),
         _extreme(history.low[:, column], np.min),
         _extreme(history.high[:, column], np.max),
     )

@@ -53,9 +53,9 @@ def _clusters(data: PageData) -> Iterator[str]:
         )
     if tracker.noise_share > 0.0:
         yield f"{percent(tracker.noise_share)} of the samples are noise and in no cluster."
-    if history.since > 1:
-        ago = history.seen - history.since
-        yield f"The last new cluster appeared with sample {count(history.since)}" + (
+    if history.last_created > 1:
+        ago = history.seen - history.last_created
+        yield f"The last new cluster appeared with sample {count(history.last_created)}" + (
             f", {plural(ago, 'sample')} before the end." if ago else ", at the very end."
         )
 
@@ -69,8 +69,8 @@ def _changes(data: PageData, readings: list[FinalReading]) -> Iterator[str]:
         for kind, words in _CHANGED.items()
         if kind in changed
     ]
-    if known and data.history.since < data.history.seen:
-        since = "Since then" if data.history.since > 1 else "Since their first reading"
+    if known and data.history.last_created < data.history.seen:
+        since = "Since then" if data.history.last_created > 1 else "Since their first reading"
         yield f"{since} {listed(known)}."
 
 

@@ -10,44 +10,38 @@ from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
-from icvi.watching.terminal.rows import Row, rows_of
-from icvi.watching.terminal.snapshot import Snapshot, Watched
-from icvi.watching.terminal.summary import End, last_cluster, left_out, summary
+from icvi.watching.terminal.numbers import clock_time
+from icvi.watching.terminal.rows import rows_of
+from icvi.watching.terminal.snapshot import Snapshot, StreamProgress
+from icvi.watching.terminal.summary import End, last_cluster, skipped_and_lost, summary
+from icvi.watching.terminal.table import plain_table, plain_value
 from icvi.watching.terminal.view import Clock, Outcome, View
-from icvi.watching.terminal.wording import (
-    change_of,
-    clock_time,
-    count,
-    number,
-    percent,
-    printable,
-)
+from icvi.wording import percent, plural, printable
 
 _PAUSE = 5.0  # seconds between lines, at least
-_DIGITS = 6
 
 
 class PlainLines(View):
-    """A line now and then, and a table at the end.
+    """A line every few seconds, and a table at the end.
 
     Parameters
     ----------
     file : text file
-        Where to write; what its encoding lacks is replaced.
+        Where to write; characters that its encoding lacks are replaced.
     clock : callable
-        Gives seconds.
+        Returns seconds.
     """
 
     def __init__(self, file: IO[str], clock: Clock) -> None:
         self._file, self._clock = file, clock
         encoding = getattr(file, "encoding", None) or "utf-8"
         self._ascii_only = not encoding.lower().startswith("utf")
-        self._watched: Watched | None = None
-        self._fresh = True
+        self._progress: StreamProgress | None = None
+        self._fresh = True  # whether the last line counts all samples
 
     def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
         """Look at the clock."""
-        self._watched = Watched(title, source, tracker, history)
+        self._progress = StreamProgress(title, source, tracker, history)
         self._start = self._last = self._clock()
         self._due = self._start + _PAUSE
 
@@ -65,40 +59,27 @@ class PlainLines(View):
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Write the table."""
-        if self._watched is None:
+        if self._progress is None:
             return
-        before, snapshot = self._watched.before, self._watched.last_look(self._clock())
-        self._watched = None
+        progress, self._progress = self._progress, None
         # Completing files, which comes between the last step and this, is no part of the pace.
-        seconds = self._last - self._start
-        self._write(*self._final(snapshot, End(outcome, message, seconds, before)))
+        end = End(outcome, message, self._last - self._start, progress.samples_before)
+        self._write(*_final(progress.final_snapshot(self._clock()), end))
 
     def close(self) -> None:
         """Write nothing more."""
-        self._watched = None
+        self._progress = None
 
     def _write_if_due(self) -> None:
-        if self._watched is None or (now := self._clock()) < self._due:
+        if self._progress is None or (now := self._clock()) < self._due:
             return
         self._due, self._fresh = now + _PAUSE, True
-        snapshot = self._watched.look(now)
+        snapshot = self._progress.snapshot(now)
         facts = [clock_time(now - self._start)]
         facts += [] if snapshot.share is None else [percent(snapshot.share)]
-        facts += [count(snapshot.samples, "sample"), f"k={snapshot.k}"]
-        facts += [f"{row.name}={_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
+        facts += [plural(snapshot.samples, "sample"), f"k={snapshot.k}"]
+        facts += [f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
         self._write("  ".join(facts))
-
-    def _final(self, snapshot: Snapshot, end: End) -> Iterator[str]:
-        yield f"{snapshot.title}: {summary(snapshot, end)}"
-        if about := last_cluster(snapshot, snapshot.founded):
-            yield about
-        cells = [("index", "value", "better", "since new cluster")]
-        cells += [(row.name, _value(row), row.better, _change(row)) for row in rows_of(snapshot)]
-        widths = [max(map(len, column)) for column in zip(*cells)]
-        for name, value, better, change in cells:
-            line = f"{name:{widths[0]}}  {value:>{widths[1]}}  {better:{widths[2]}}  {change}"
-            yield line.rstrip()
-        yield from filter(None, [left_out(snapshot), *(end.message or "").splitlines()])
 
     def _write(self, *lines: str) -> None:
         shown = (printable(line, self._ascii_only) for line in lines)
@@ -110,11 +91,9 @@ class PlainLines(View):
             raise
 
 
-def _value(row: Row) -> str:
-    return row.instead or number(row.value, digits=_DIGITS, width=99)
-
-
-def _change(row: Row) -> str:
-    if row.change != row.change:
-        return ""
-    return f"{change_of(row.change, digits=_DIGITS, width=99)} {row.change_verdict}"
+def _final(snapshot: Snapshot, end: End) -> Iterator[str]:
+    yield f"{snapshot.title}: {summary(snapshot, end)}"
+    if about := last_cluster(snapshot, snapshot.last_label):
+        yield about
+    yield from plain_table(rows_of(snapshot))
+    yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])

@@ -1,4 +1,4 @@
-"""What a table says about each index."""
+"""What the table reports about each index."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from icvi.kernels.undefined import why
 from icvi.watching.terminal.snapshot import Snapshot
 from icvi.watching.terminal.trend import difference, trend, verdict
-
-_BETTER = {"max": "larger", "min": "smaller"}
+from icvi.wording import BETTER
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,31 +21,34 @@ class Row:
     Parameters
     ----------
     name : str
-        Of the index.
+        Name of the index.
     better : {"larger", "smaller"}
         Which values are better.
     value : float
-        What it reads.
-    instead : str
-        What is said where there is no value: why, or that there is none yet.
-    going : int
-        1, -1, 0: where it is going now.
-    going_verdict : {"better", "worse", ""}
-        Whether that is good.
+        The last reading; nan where it is undefined.
+    missing : {"undefined", "no reading yet", ""}
+        Why there is no value, in general.
+    reason : str
+        Why the value is undefined: ``"k<2"``, ``"zero_within"``, ...; empty where it is unknown.
+    trend : {-1, 0, 1}
+        Whether the index falls, stays level or rises at present.
+    trend_verdict : {"better", "worse", ""}
+        What that means.
     change : float
-        Since the last new cluster; nan if there is nothing to compare with.
+        Difference since the last new cluster; nan if there is nothing to compare with.
     change_verdict : {"better", "worse", ""}
-        Whether that is good.
+        What that means.
     curve : array
-        Over the whole stream.
+        Readings over the whole stream.
     """
 
     name: str
     better: str
     value: float
-    instead: str
-    going: int
-    going_verdict: str
+    missing: str
+    reason: str
+    trend: int
+    trend_verdict: str
     change: float
     change_verdict: str
     curve: NDArray[np.float64]
@@ -56,26 +58,23 @@ def rows_of(snapshot: Snapshot) -> list[Row]:
     """A row per index."""
     rows = []
     values = snapshot.values.tolist() or [math.nan] * len(snapshot.indices)
+    missing = "undefined" if len(snapshot.values) else "no reading yet"
     for column, index in enumerate(snapshot.indices):
         value, curve = values[column], snapshot.curves[:, column]
-        reason = _undefined(value) if len(snapshot.values) else "no reading yet"
-        going, change = trend(curve), difference(value, float(snapshot.then[column]))
+        reason = why(value) if len(snapshot.values) else None
+        now, change = trend(curve), difference(value, float(snapshot.baseline[column]))
         rows.append(
             Row(
                 name=index.name,
-                better=_BETTER[index.direction],
+                better=BETTER[index.direction],
                 value=value,
-                instead=reason if math.isnan(value) else "",
-                going=going,
-                going_verdict=verdict(going, index.direction),
+                missing=missing if math.isnan(value) else "",
+                reason="" if reason in (None, "undefined") else str(reason),
+                trend=now,
+                trend_verdict=verdict(now, index.direction),
                 change=change,
                 change_verdict=verdict(change, index.direction),
                 curve=curve,
             )
         )
     return rows
-
-
-def _undefined(value: float) -> str:
-    reason = why(value)
-    return f"undefined: {reason}" if reason != "undefined" else reason

@@ -2,43 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.progress_bar import ProgressBar
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from icvi.kernels.compiler.announcing import COMPILING
+from icvi.watching.terminal.numbers import clock_time, per_second
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.signs import Signs, signs_for
 from icvi.watching.terminal.snapshot import Snapshot
-from icvi.watching.terminal.summary import End, clusters, last_cluster, left_out, summary
-from icvi.watching.terminal.table import table
-from icvi.watching.terminal.view import Clock
-from icvi.watching.terminal.wording import (
-    clock_time,
-    count,
-    per_second,
-    percent,
-    printable,
-    shortened,
+from icvi.watching.terminal.summary import (
+    End,
+    clusters,
+    last_cluster,
+    skipped_and_lost,
+    summary,
 )
+from icvi.watching.terminal.table import index_table
+from icvi.watching.terminal.view import Clock
+from icvi.wording import percent, plural, printable, shortened
 
 _GAP = "   "
-_LABEL = 24  # columns of a cluster's name
+_LABEL = 24  # columns of a cluster's label
 _BAR = (8, 40)  # columns, at least and at most
-_PATIENCE = 1.0  # seconds without anything new before that is said
+_PATIENCE = 1.0  # seconds without anything new before the foot reports it
 
 
 class Screen:
-    """What is on the screen, drawn from the last snapshot for whatever size there is.
+    """The last snapshot, drawn for a terminal of any size.
 
     Parameters
     ----------
     snapshot : Snapshot
         What to show first.
     clock : callable
-        Gives seconds.
+        Returns seconds.
 
     Attributes
     ----------
@@ -49,11 +52,11 @@ class Screen:
     compiles : bool
         Whether there is nothing new because a kernel is being compiled.
     end : End or None
-        How the run ended; then nothing is cut that is too large for the terminal.
+        How the run ended; the final table is not cut to the height of the terminal.
     columns : int
-        Of the terminal that it was last drawn for.
+        Width of the terminal that it was last drawn for.
     widths : list of int
-        Columns of each line, as last drawn.
+        Width of each line, as last drawn.
     """
 
     def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
@@ -71,90 +74,92 @@ class Screen:
         return self._clock() - self._start
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        lines = self._lines(console, options)
+        parts = Group(*self._parts(options))
+        if self.end is None:
+            options = options.update(
+                no_wrap=True, overflow="crop" if options.ascii_only else "ellipsis"
+            )
+        # Blanks at the end of a line would be wrapped when a terminal becomes narrower.
+        lines = [*map(_stripped, console.render_lines(parts, options, pad=False))]
         for line in lines:
-            line.rstrip()
-        if self.end is not None:
-            yield Text("\n").join(lines)
-            return
-        # Lines that fit need no wrapping, which would be most of the work.
-        for line in lines:
-            line.truncate(options.max_width, overflow="crop" if options.ascii_only else "ellipsis")
-            yield from Segment.apply_style(line.render(console), console.get_style(line.style))
+            yield from line
             yield Segment.line()
-        self.columns, self.widths = options.max_width, [line.cell_len for line in lines]
+        self.columns, self.widths = options.max_width, [*map(Segment.get_line_length, lines)]
 
-    def _lines(self, console: Console, options: ConsoleOptions) -> list[Text]:
+    def _parts(self, options: ConsoleOptions) -> Iterator[RenderableType]:
+        """Head, table and foot; where the terminal is too low, a table that is cut."""
         # Another thread may set another snapshot at any time.
         snapshot, width, ascii_only = self.snapshot, options.max_width, options.ascii_only
         signs = signs_for(ascii_only)
+        rows = rows_of(snapshot)
         head = self._head(snapshot, width, signs, ascii_only)
-        body = table(rows_of(snapshot), width, signs, ascii_only)
-        foot = self._foot(snapshot, console, options)
-        if self.end is not None:
-            return [*head, Text(), *body, *([Text(), *foot] if foot else [])]
-        return _fitted(head, body, foot, options.size.height - 1, signs)
+        foot = self._last_words(snapshot, ascii_only) if self.end else [self._foot(snapshot, width)]
+        height = options.size.height - 1 if self.end is None else len(rows) + 100
+        spare = height - len(head) - 1 - len(rows) - len(foot)
+        room = len(rows) + min(spare, 0) - (spare < 0)  # one line reports what is missing
+        if room < 1 and rows:
+            yield from [*head[:1], *foot][: max(height, 1)]
+            return
+        yield from head
+        if spare >= 2:
+            yield ""
+        yield index_table(rows[:room], width, signs, ascii_only)
+        if room < len(rows):
+            missing = len(rows) - room
+            yield Text(f"{signs.cut} {missing} more; make the window taller to see them", "dim")
+        if spare >= 2 and foot:
+            yield ""
+        yield from foot
 
     def _head(self, snapshot: Snapshot, width: int, signs: Signs, ascii_only: bool) -> list[Text]:
         if self.end is None:
-            facts = _GAP.join([count(snapshot.samples, "sample"), *clusters(snapshot)])
+            facts = _GAP.join([plural(snapshot.samples, "sample"), *clusters(snapshot)])
         else:
             facts = summary(snapshot, self.end)
         room = max(width - cell_len(_GAP + facts), width // 4)
         title = shortened(printable(snapshot.title, ascii_only), room, signs.cut, end=True)
-        label = snapshot.founded
+        label = snapshot.last_label
         if label is not None:
             label = shortened(printable(label, ascii_only), _LABEL, signs.cut)
         first = Text.assemble((title, "bold"), _GAP, facts)
         return [first, Text(last_cluster(snapshot, label), "dim")]
 
-    def _foot(self, snapshot: Snapshot, console: Console, options: ConsoleOptions) -> list[Text]:
-        if self.end is not None:
-            said = [left_out(snapshot), *(self.end.message or "").splitlines()]
-            return [Text(printable(text, options.ascii_only)) for text in said if text]
-        facts = [fact for fact in (*self._progress(snapshot), left_out(snapshot)) if fact]
-        text = Text(_GAP.join(facts))
-        if snapshot.share is None:
-            return [text]
-        room = options.max_width - cell_len(_GAP) - text.cell_len
-        if room < _BAR[0]:
-            return [text]
-        bar = _bar(snapshot.share, min(room, _BAR[1]), console, options)
-        return [Text.assemble(bar, _GAP, text)]
+    def _last_words(self, snapshot: Snapshot, ascii_only: bool) -> list[RenderableType]:
+        message = "" if self.end is None else self.end.message or ""
+        texts = [skipped_and_lost(snapshot), *message.splitlines()]
+        return [Text(printable(text, ascii_only)) for text in texts if text]
 
-    def _progress(self, snapshot: Snapshot) -> list[str]:
-        share = "" if snapshot.share is None else percent(snapshot.share).rjust(5)
-        if self.compiles:
-            return [share, COMPILING, f"{clock_time(self.elapsed)} elapsed"]
+    def _foot(self, snapshot: Snapshot, width: int) -> RenderableType:
+        facts = Text(_GAP.join(filter(None, self._facts(snapshot))))
+        room = width - cell_len(_GAP) - facts.cell_len
+        if snapshot.share is None or room < _BAR[0]:
+            return facts
+        grid = Table.grid(padding=(0, len(_GAP), 0, 0))
+        # Not in rich's red: red is for worse.
+        bar = ProgressBar(
+            1.0, snapshot.share, min(room, _BAR[1]), complete_style="cyan", finished_style="cyan"
+        )
+        grid.add_row(bar, facts)
+        return grid
+
+    def _facts(self, snapshot: Snapshot) -> Iterator[str]:
+        yield "" if snapshot.share is None else percent(snapshot.share).rjust(5)
         waits = self.waits  # another thread may set it
-        if waits is not None and self._clock() - waits >= _PATIENCE:
-            return [share, "waiting for more", f"{clock_time(self.elapsed)} elapsed"]
-        rate = "" if snapshot.rate is None else f"{per_second(snapshot.rate)} samples/s"
-        if snapshot.left is None:
-            return [share, rate, f"{clock_time(self.elapsed)} elapsed"]
-        return [share, rate, f"{clock_time(snapshot.left)} left"]
+        left = snapshot.left
+        if self.compiles:
+            yield COMPILING
+            left = None
+        elif waits is not None and self._clock() - waits >= _PATIENCE:
+            yield "waiting for more"
+            left = None
+        elif snapshot.rate is not None:
+            yield f"{per_second(snapshot.rate)} samples/s"
+        yield f"{clock_time(self.elapsed)} elapsed" if left is None else f"{clock_time(left)} left"
+        yield skipped_and_lost(snapshot)
 
 
-def _bar(share: float, width: int, console: Console, options: ConsoleOptions) -> Text:
-    # Not in rich's red: red is for worse.
-    bar = ProgressBar(1.0, share, width, complete_style="cyan", finished_style="cyan")
-    drawn = Text.assemble(*((part.text, part.style or "") for part in console.render(bar, options)))
-    drawn.pad_right(width - drawn.cell_len)  # without colours, only what is done is drawn
-    return drawn
-
-
-def _fitted(
-    head: list[Text], body: list[Text], foot: list[Text], height: int, signs: Signs
-) -> list[Text]:
-    """All lines; where there are too many, the table is cut, and it says so."""
-    spare = height - len(head) - len(body) - len(foot)
-    if spare >= 2:
-        return [*head, Text(), *body, Text(), *foot]
-    if spare >= 0:
-        return [*head, *body, *foot]
-    room = height - len(head) - len(foot) - 1  # one line says what is missing
-    if room < 2:
-        return [*head[:1], *foot][: max(height, 1)]
-    missing = len(body) - room
-    more = f"{signs.cut} {missing} more; make the window taller to see them"
-    return [*head, *body[:room], Text(more, "dim"), *foot]
+def _stripped(line: list[Segment]) -> list[Segment]:
+    """A line without blanks at its end."""
+    while line and not line[-1].text.strip():
+        line = line[:-1]
+    return [*line[:-1], Segment(line[-1].text.rstrip(), line[-1].style)] if line else []

@@ -1,12 +1,13 @@
-"""What is said about a stream as a whole."""
+"""Sentences about the stream as a whole."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from icvi.watching.terminal.numbers import duration, per_second
 from icvi.watching.terminal.snapshot import Snapshot
 from icvi.watching.terminal.view import Outcome
-from icvi.watching.terminal.wording import count, duration, per_second, percent
+from icvi.wording import percent, plural
 
 _ENDED: dict[Outcome, str] = {
     "done": "",
@@ -22,13 +23,13 @@ class End:
     Parameters
     ----------
     outcome : {"done", "interrupted", "failed"}
-        How.
+        Whether the stream ended, a user stopped it, or an error did.
     message : str, optional
-        What else there is to say.
+        Text below the table.
     seconds : float
-        How long it took.
+        Duration of the run.
     before : int
-        Samples of an earlier run that this one went on from.
+        Samples of earlier runs that this one resumed.
     """
 
     outcome: Outcome
@@ -38,15 +39,15 @@ class End:
 
 
 def clusters(snapshot: Snapshot) -> list[str]:
-    """How many there are, and what belongs to none."""
+    """How many clusters there are, and the share of noise."""
     noise = [] if snapshot.noise is None else [f"{percent(snapshot.noise)} noise"]
-    return [count(snapshot.k, "cluster"), *noise]
+    return [plural(snapshot.k, "cluster"), *noise]
 
 
 def summary(snapshot: Snapshot, end: End) -> str:
-    """What was done, in how much time."""
+    """How many samples were processed, and how fast."""
     done = snapshot.samples - end.before
-    text = f"{_ENDED[end.outcome]}{count(snapshot.samples, 'sample')}"
+    text = f"{_ENDED[end.outcome]}{plural(snapshot.samples, 'sample')}"
     text += f", {done:,} of them" if end.before else ""
     text += f" in {duration(end.seconds)}"
     if done and end.seconds > 0.0:
@@ -55,26 +56,26 @@ def summary(snapshot: Snapshot, end: End) -> str:
 
 
 def last_cluster(snapshot: Snapshot, label: str | None) -> str:
-    """When the last new cluster came; nothing before the first.
+    """When the last new cluster was created; nothing before the first.
 
     Parameters
     ----------
     snapshot : Snapshot
         The stream.
     label : str, optional
-        How to call that cluster, if its name is known.
+        Label of that cluster, if it is known.
     """
-    if not snapshot.since:
+    if not snapshot.last_created:
         return ""
-    ago = snapshot.samples - snapshot.since
-    when = f"{count(ago, 'sample')} ago" if ago else "just now"
+    ago = snapshot.samples - snapshot.last_created
+    when = f"{plural(ago, 'sample')} ago" if ago else "just now"
     if label is None:
-        return f"last new cluster at sample {snapshot.since:,}, {when}"
-    return f"cluster {label} founded at sample {snapshot.since:,}, {when}"
+        return f"last new cluster at sample {snapshot.last_created:,}, {when}"
+    return f"cluster {label} created at sample {snapshot.last_created:,}, {when}"
 
 
-def left_out(snapshot: Snapshot) -> str:
-    """How many rows could not be used, and how many were lost; nothing if all were read."""
-    skipped = [f"{count(snapshot.skipped, 'row')} left out"] if snapshot.skipped else []
-    lost = [f"{count(snapshot.lost, 'sample')} lost"] if snapshot.lost else []
+def skipped_and_lost(snapshot: Snapshot) -> str:
+    """How many rows were skipped and how many samples lost; nothing if all were read."""
+    skipped = [f"{plural(snapshot.skipped, 'row')} skipped"] if snapshot.skipped else []
+    lost = [f"{plural(snapshot.lost, 'sample')} lost"] if snapshot.lost else []
     return ", ".join(skipped + lost)

@@ -1,7 +1,7 @@
-"""Files that hold pickles, and so run code when they are read, must be the user's own.
+"""Files that hold pickles, and so run code when they are read, must belong to the user.
 
-The check is that of ssh for keys: a file that another user owns or can write is refused. What is
-checked is the file that was opened, not its name, which could mean another file a moment later.
+The check is that of ssh for keys: a file that another user owns or can write is refused. It looks
+at the open file, not at its name, which could refer to another file a moment later.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import shlex
 import stat
 from typing import IO, NoReturn
 
-#: Write permission of everybody but the owner.
+#: Write permission for group and others.
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 _ROOT = 0
@@ -22,8 +22,8 @@ _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 
 
 def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
-    """Open a file for reading; a pipe, which would have to be waited for, is refused."""
-    # Of an ordinary file, O_NONBLOCK changes nothing; a pipe without a writer is opened at once.
+    """Open a regular file for reading; a pipe is refused, because opening it could block."""
+    # O_NONBLOCK changes nothing for a regular file, and opens a pipe without a writer at once.
     file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAITING))  # noqa: SIM115
     if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         file.close()
@@ -31,7 +31,7 @@ def open_file(path: str | os.PathLike[str]) -> IO[bytes]:
     return file
 
 
-def check_own_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str) -> None:
+def check_trusted_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str) -> None:
     """Refuse an open file with a pickle in it that another user may have written.
 
     Parameters
@@ -39,7 +39,7 @@ def check_own_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str
     file : file
         Open for reading.
     path : str or path-like
-        What it is called, for the message.
+        Its name, for the message.
     otherwise : str
         What to do if the file cannot be trusted, for the message.
 
@@ -52,32 +52,30 @@ def check_own_file(file: IO[bytes], path: str | os.PathLike[str], otherwise: str
         _check(os.fstat(file.fileno()), "this file", os.fspath(path), otherwise)
 
 
-def check_own_folder(path: str | os.PathLike[str], otherwise: str) -> None:
-    """Refuse a folder for pickles in which another user can replace files.
+def check_trusted_folder(path: str | os.PathLike[str], otherwise: str) -> None:
+    """Refuse a directory for pickles in which another user can replace files.
 
     Parameters
     ----------
     path : str or path-like
-        The folder. One that is not there will be made, and be private.
+        The directory. One that does not exist will be created private.
     otherwise : str
-        What else can be done, for the message.
+        What to do otherwise, for the message.
 
     Raises
     ------
     PermissionError
-        If another user, who is not root, owns the folder, or can write to it and the folder is not
-        sticky: in one that is, such as /tmp, files can be replaced by their owners only.
+        If another user, who is not root, owns the directory, or can write to it and it is not
+        sticky: in a sticky one, such as /tmp, only their owners can replace files.
     """
     with contextlib.suppress(FileNotFoundError):
         if _HAS_OWNERS:
-            _check(os.stat(path), "this folder", os.fspath(path), otherwise)
+            _check(os.stat(path), "this directory", os.fspath(path), otherwise)
 
 
 def _check(found: os.stat_result, what: str, path: str, otherwise: str) -> None:
     if found.st_uid not in (os.geteuid(), _ROOT):
-        _refuse(
-            f"{what} belongs to {_user(found.st_uid)}", "make a copy of your own", path, otherwise
-        )
+        _refuse(f"{what} belongs to {_user(found.st_uid)}", "make your own copy", path, otherwise)
     sticky = stat.S_ISDIR(found.st_mode) and found.st_mode & stat.S_ISVTX
     if found.st_mode & OTHERS_WRITE and not sticky:
         cure = f"chmod go-w {shlex.quote(path)}"

@@ -5,19 +5,15 @@ from __future__ import annotations
 import math
 import re
 
-from icvi.wording import percent as percent
-from icvi.wording import printable as printable
-from icvi.wording import shortened as shortened
-
 _EXPONENT = re.compile(r"e([+-])0*(\d+)")
 
 
-def number(value: float, *, digits: int = 5, width: int = 10, sign: str = "-") -> str:
+def fitted_number(value: float, *, digits: int = 5, width: int = 10, sign: str = "-") -> str:
     """A number with so many significant digits, fewer where the width is too small for them.
 
     Examples
     --------
-    >>> [number(value) for value in (0.5, 12.3456789, 123456.7, 1e9, -1.23456789e-300)]
+    >>> [fitted_number(value) for value in (0.5, 12.3456789, 123456.7, 1e9, -1.23456789e-300)]
     ['0.50000', '12.346', '123457', '1.0000e9', '-1.23e-300']
     """
     if math.isinf(value):
@@ -41,7 +37,7 @@ def _rounded(value: float, digits: int, sign: str) -> str:
 
 def change_of(value: float, *, digits: int = 4, width: int = 9) -> str:
     """A difference with its sign."""
-    return "0" if value == 0.0 else number(value, digits=digits, width=width, sign="+")
+    return "0" if value == 0.0 else fitted_number(value, digits=digits, width=width, sign="+")
 
 
 def per_second(rate: float) -> str:

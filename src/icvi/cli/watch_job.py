@@ -1,0 +1,119 @@
+"""From the options of `icvi watch` to the watch that they ask for."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from icvi.wording import shown_address
+
+if TYPE_CHECKING:
+    from icvi.watching.command import Job
+
+_ART = ("rho", "rho_a", "rho_b", "alpha", "beta")
+_REDIS = ("group", "consumer", "patience")
+_TEXT = ("csv", "ndjson")
+
+
+def watch_job(given: dict[str, Any]) -> Job:
+    """Check the options against each other, and make what they name."""
+    _check_together(given)
+    redis = {name: given.pop(name) for name in _REDIS}
+    clusterer = _clusterer(given)
+    from icvi.watching.command import Job
+
+    # With --overwrite, the command would start from scratch instead of resuming.
+    typed = [shown_address(part) for part in sys.argv[1:] if part != "--overwrite"]
+    return Job(
+        source=given.pop("source"),
+        clusterer=clusterer,
+        model=given.pop("save_model"),
+        quiet=given.pop("quiet"),
+        command=shlex.join(["icvi", *typed]),
+        options={
+            "noise_label": _label(given.pop("noise")),
+            "learn": not given.pop("no_learn"),
+            "columns": list(given.pop("columns")) or None,
+            "indices": list(given.pop("indices")),
+            **given,
+            **{name: value for name, value in redis.items() if value is not None},
+        },
+    )
+
+
+def _check_together(given: dict[str, Any]) -> None:
+    """Refuse options that need others, or contradict each other."""
+    if (given["clusterer"] is None) == (given["label"] is None):
+        raise click.UsageError("give either --labels COL or --clusterer NAME")
+    for option in ("save_model", "no_learn", "params", *_ART):
+        if given[option] not in (None, False, ()) and given["clusterer"] is None:
+            raise click.UsageError(f"{_typed(option)} needs a --clusterer")
+    if given["source"] == "-" and given["format"] not in _TEXT:
+        raise click.UsageError("standard input needs --format csv or --format ndjson")
+    if given["trace"] == "-" and given["trace_format"] not in _TEXT:
+        raise click.UsageError("--trace - needs --trace-format csv or --trace-format ndjson")
+    if given["trace"] == "-" and given["checkpoint"] is not None:
+        raise click.UsageError("--checkpoint needs a --trace that is a file: it may be truncated")
+    for option in _REDIS:
+        if given[option] is not None and not given["source"].startswith(("redis://", "rediss://")):
+            raise click.UsageError(f"{_typed(option)} is for redis://host:port/db/key")
+    if given["window"] is not None and given["half_life"] is not None:
+        raise click.UsageError("give either --window or --half-life")
+    for option in ("window", "half_life"):
+        if isinstance(given[option], timedelta) and given["time"] is None:
+            raise click.UsageError(f"{_typed(option)} is a time: it needs --time COL")
+
+
+def _typed(option: str) -> str:
+    return "--param" if option == "params" else f"--{option.replace('_', '-')}"
+
+
+def _clusterer(given: dict[str, Any]) -> Any:
+    """The clusterer that the options name; None where there are labels."""
+    name, params = given.pop("clusterer"), _params(given.pop("params"))
+    art = {option: given.pop(option) for option in _ART}
+    art = {option: value for option, value in art.items() if value is not None}
+    ours = name is not None and name.lower() in ("art", "smart")
+    if given["bounds"] and not _tracks_prototypes(given["indices"]):
+        if not ours:
+            raise click.UsageError(
+                "--bounds is for --clusterer art or smart, and for --indices Conn"
+            )
+        art["bounds"], given["bounds"] = given["bounds"], None  # for the clusterer alone
+    elif given["bounds"] and ours:
+        art["bounds"] = given["bounds"]
+    if name is None:
+        return None
+    from icvi.watching.labellers import named_clusterer
+
+    return named_clusterer(name, {**art, **params})
+
+
+def _params(texts: Sequence[str]) -> dict[str, Any]:
+    """Parameters of a clusterer."""
+    from icvi.watching.labellers import parse_param
+
+    try:
+        return dict(parse_param(text) for text in texts)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--param") from None
+
+
+def _label(text: str | None) -> Any:
+    from icvi.streams.values import typed_label
+
+    try:
+        return None if text is None else typed_label(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--noise") from None
+
+
+def _tracks_prototypes(indices: Sequence[str]) -> bool:
+    from icvi.indices import select
+
+    return any(index.on == "prototypes" for index in select(list(indices)))
