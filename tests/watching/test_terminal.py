@@ -630,7 +630,7 @@ def test_a_long_run_has_a_line_every_five_seconds_at_most():
     lines = file.getvalue().splitlines()
     assert len(lines) == 7
     assert re.fullmatch(
-        r"0:05  12 %  5\d0 samples  k=1  CH=undefined:k<2  XB=undefined:k<2", lines[0]
+        r"0:05  13 %  5\d0 samples  k=1  CH=undefined:k<2  XB=undefined:k<2", lines[0]
     )
     assert re.fullmatch(r"0:15  3\d %  1,5\d0 samples  k=2  CH=[\d.]+  XB=[\d.]+", lines[2])
     clock.time += 100.0
