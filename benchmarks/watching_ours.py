@@ -107,7 +107,7 @@ def _run(job: Job, path: Path, trace: Path, columns: list[str]) -> Result:
     )
     parts = {
         "parsing": (watched.source, "_read"),
-        "clustering": (watched._loop.labeller.model, "partial_fit"),
+        "clustering": (watched.clusterer, "partial_fit"),
         "indices": (watched.tracker, "update_many"),
     }
     for name, (owner, method) in parts.items():

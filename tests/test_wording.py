@@ -177,7 +177,7 @@ def test_what_was_left_out_of_a_score_is_reported_harmlessly(tmp_path):
     command = ["score", str(path), "--labels", "c", "--bad-rows", "skip"]
     result = CliRunner().invoke(main, command)
     assert result.exit_code == 0
-    assert "1 rows could not be used" in result.output
+    assert "1 row was skipped:" in result.output
     assert is_harmless(result.output.replace("\n", ""))
 
 

@@ -569,7 +569,9 @@ def test_the_source_is_never_written_over(data, folder):
     for name in ("s.csv", "link.csv", "./s.csv"):
         message = refused("s.csv", "--labels", "c", *CH, "--trace", name, "--overwrite")
         assert "s.csv is the source; write to another file" in message
-    assert "s.csv is the source" in refused("*.csv", "--labels", "c", "--trace", "s.csv")
+    assert "csv is the source; write to another" in refused(
+        "*.csv", "--labels", "c", "--trace", "s.csv"
+    )
     assert (folder / "s.csv").read_bytes() == before
 
 

@@ -216,7 +216,7 @@ def test_a_checkpoint_of_another_user_is_refused_before_it_is_read(name, tmp_pat
     watched(k_means, kept, 150)
     planted(kept, pickle.dumps(Trap(tmp_path / "ran")))
     give_away(kept / name)
-    with pytest.raises(PermissionError, match=r"belongs to user .*make a copy of your own; other"):
+    with pytest.raises(PermissionError, match=r"belongs to user .*make your own copy; other"):
         watched(k_means, kept)
     assert not (tmp_path / "ran").exists()
 
@@ -248,7 +248,9 @@ def test_a_folder_that_others_can_write_is_refused_at_the_start_and_only_for_pic
     kept = tmp_path / "shared"
     kept.mkdir()
     kept.chmod(0o777)
-    with pytest.raises(PermissionError, match=r"chmod go-w .*shared; otherwise give a new folder"):
+    with pytest.raises(
+        PermissionError, match=r"chmod go-w .*shared; otherwise give a new directory"
+    ):
         watched(k_means, kept)
     assert list(kept.iterdir()) == []
     for make in WITHOUT_PICKLES.values():
@@ -397,8 +399,8 @@ def test_the_command_says_what_is_wrong_with_a_checkpoint_and_what_to_do(tmp_pat
 def test_help_says_that_checkpoints_and_models_of_others_run_code():
     text = " ".join(watch("--help").output.split())
     assert "pickle" in text
-    assert "must come from you" in text
-    assert "imports it" in text
+    assert "use only your own" in text
+    assert "importing a module runs its code" in text
 
 
 def test_an_output_of_another_run_is_not_replaced_by_one_that_resumes(tmp_path):

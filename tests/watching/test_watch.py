@@ -418,7 +418,7 @@ def test_a_source_without_labels_and_no_clusterer_is_refused(data):
 
 def test_a_watch_runs_once(data):
     watched = icvi.watch(data, indices=["CH"]).run()
-    with pytest.raises(ValueError, match="has run"):
+    with pytest.raises(ValueError, match="runs only once"):
         watched.run()
 
 

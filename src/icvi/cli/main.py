@@ -26,7 +26,7 @@ main.add_command(watch)
 main.add_command(study)
 
 
-@main.command(name="list")
+@main.command(name="list", short_help="List all indices.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per index.")
 def list_(as_json: bool) -> None:
     """List all indices: which direction is better, the range, and the formula in words."""
@@ -113,7 +113,7 @@ def warmup(indices: tuple[str, ...]) -> None:
     click.echo(f"ready in {seconds:.1f} s")
 
 
-@main.command()
+@main.command(short_help="Print the completion script for a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion(shell: str) -> None:
     """Print the script that completes icvi's commands and options in SHELL.

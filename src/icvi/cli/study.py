@@ -10,7 +10,7 @@ from icvi.cli.exits import reported_errors
 from icvi.wording import for_terminal
 
 
-@click.command()
+@click.command(short_help="Reproduce the comparative study.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),

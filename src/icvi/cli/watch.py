@@ -114,13 +114,13 @@ _GROUPS = {
     "--window",
     type=options.Span(),
     metavar="SPAN",
-    help="Sliding window: only the last 1000 samples, or 15min.",
+    help="Sliding window, such as 1000 (samples) or 15min.",
 )
 @click.option(
     "--half-life",
     type=options.Span(),
     metavar="SPAN",
-    help="Exponential decay: old samples lose half their weight in 1000 samples, or 15min.",
+    help="Half-life of the weight of samples, such as 1000 (samples) or 15min.",
 )
 @click.option(
     "--trace",

@@ -103,8 +103,8 @@ class RiverLabels(Labeller):
             label = NO_CLUSTER
         if not (self.learns or self._asked) and (blank or label == NO_CLUSTER):
             raise ValueError(
-                f"{self.name} has no clusters to predict; let it learn some samples first, or let "
-                f"it learn here (learn=True, no --no-learn)"
+                f"{self.name} has no clusters to predict; let it learn some samples first, or "
+                f"let it learn (learn=True, no --no-learn)"
             )
         self._asked = True
         return label
@@ -116,8 +116,8 @@ class RiverLabels(Labeller):
 
 def _last_step(model: Any) -> Any:
     """The clusterer at the end of a pipeline, or the model itself."""
-    while hasattr(model, "_last_step"):
-        model = model._last_step
+    while isinstance(steps := getattr(model, "steps", None), Mapping) and steps:
+        model = [*steps.values()][-1]
     return model
 
 

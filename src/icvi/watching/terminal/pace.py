@@ -1,15 +1,18 @@
-"""How fast a stream goes by, and how long it will take."""
+"""Samples per second, and the time left."""
 
 from __future__ import annotations
 
 from collections import deque
 
-_WINDOW = 10.0  # seconds that a rate is the mean of
-_APART = 0.1  # seconds between marks, at least
+_WINDOW = 10.0  # seconds that a rate is averaged over
+_APART = 0.1  # minimum seconds between marks
 
 
 class Pace:
-    """Samples per second and the time left, from what has been done when.
+    """Samples per second and the time left, from the progress of the last seconds.
+
+    Rich's own tasks have no rate for a source that is slower than their window, and one total for
+    both numbers; here samples give the rate, and bytes may give the time left.
 
     Examples
     --------
@@ -24,7 +27,7 @@ class Pace:
         self._marks: deque[tuple[float, int, float | None]] = deque()
 
     def mark(self, time: float, samples: int, share: float | None) -> None:
-        """So much has been done by now.
+        """Note the progress.
 
         Parameters
         ----------
@@ -33,19 +36,19 @@ class Pace:
         samples : int
             Samples so far.
         share : float, optional
-            Share of the whole stream, where that is known.
+            Share of the stream, where it is known.
         """
         marks = self._marks
         if marks and time - marks[-1][0] < _APART:
             return
         marks.append((time, samples, share))
-        # One mark before the window stays: sources may be slower than that.
+        # Keep one mark before the window: sources may be slower than that.
         while len(marks) > 2 and marks[1][0] <= time - _WINDOW:
             marks.popleft()
 
     @property
     def rate(self) -> float | None:
-        """Samples per second; None while there is nothing to tell it from."""
+        """Samples per second; None before the second mark."""
         if len(self._marks) < 2:
             return None
         (start, before, _), (end, after, _) = self._marks[0], self._marks[-1]

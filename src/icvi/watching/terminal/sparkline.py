@@ -14,7 +14,7 @@ def sparkline(curve: NDArray[np.float64], width: int, blocks: str = UNICODE.bloc
     Parameters
     ----------
     curve : array of n
-        Undefined values are nan and drawn as gaps; infinities are drawn like the extremes.
+        Undefined values (nan) are gaps; infinities are drawn like the extremes.
     width : int
         Columns, at most; a shorter curve takes one for each value.
     blocks : str

@@ -1,4 +1,4 @@
-"""Where a curve is going now, and whether that is good."""
+"""Whether a curve rises or falls at present, and whether that is good."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from icvi.indices.index import Direction
 
-_SHARE = 32  # so small a part of the curve is now
-_FEWEST = 8  # but not fewer values
+_SHARE = 32  # the last 1/32 of a curve is its present
+_FEWEST = 8  # but at least so many values
 _LEVEL = 0.01  # of the whole range of the curve
 _SURE = 2.0  # standard errors
 _ROUNDING = 1e-12  # differences below this are no differences
@@ -34,21 +34,21 @@ def trend(curve: NDArray[np.float64]) -> int:
     scale = np.abs(finite).max() or 1.0
     first, second = np.array_split(stretch / scale, 2)
     change = float(second.mean() - first.mean())
-    # What the halves differ by anyway, because the curve is rough, is no trend.
+    # A difference within the noise of the two halves is no trend.
     rough = _SURE * math.sqrt(first.var() / len(first) + second.var() / len(second))
     level = max(_LEVEL * float(np.ptp(finite / scale)), rough, _ROUNDING)
     return 0 if abs(change) <= level else int(np.sign(change))
 
 
-def difference(now: float, then: float) -> float:
-    """What has been added since; 0.0 where that is rounding, nan where there is no answer."""
-    if now == then or abs(now - then) <= _ROUNDING * max(abs(now), abs(then)) < np.inf:
+def difference(now: float, before: float) -> float:
+    """The change since; 0.0 where it is rounding, nan where a value is undefined."""
+    if now == before or abs(now - before) <= _ROUNDING * max(abs(now), abs(before)) < np.inf:
         return 0.0
-    return now - then
+    return now - before
 
 
 def verdict(change: float, direction: Direction) -> str:
-    """Whether a change is for the better."""
+    """Whether a change is better or worse, by the direction of the index."""
     if change == 0.0 or change != change:
         return ""
     return "better" if (change > 0.0) == (direction == "max") else "worse"
