@@ -107,8 +107,8 @@ _STATE = ("counts", "centers", "compactness", "noise_share", "n_samples", "label
 
 def _tracker_steps(t: Any) -> list[Any]:
     given = t._prototypes is not None and t._prototypes.module is None and t.n_clusters > 0
-    moment = [t._flow.clock.now / 1e9 if t._flow is not None else 0.0]
-    timed = t._flow is not None and t._flow.clock.timed
+    moment = [t._forgetting.clock.now / 1e9 if t._forgetting.forgets else 0.0]
+    timed = t._forgetting.forgets and t._forgetting.clock.timed
     d = t.n_features or 2
 
     def sample(n: int) -> Any:

@@ -45,7 +45,7 @@ def _tracker(indices: Any, *, given: bool = False, changed: bool = False, **opti
         t = icvi.Tracker(indices, **options)
         _feed(t, HALF, given)
         if changed:
-            windowed = t._window is not None
+            windowed = t.window is not None
             event = {"winners": WINNERS[39]} if given and not windowed else {}
             t.remove(X[39], LABELS[39], **event)
             t.merge_clusters(1, 2)

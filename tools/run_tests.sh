@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run tests in an environment of their own, which is made where it is missing.
+# Run the tests in their own virtual environment; create it if it is missing.
 #
-#     [EXTRAS=dev] sh tools/run_tests.sh VENV PYTHON CONSTRAINTS [OPTION OF PYTEST ...]
+#     [EXTRAS=dev] sh tools/run_tests.sh VENV PYTHON CONSTRAINTS [PYTEST OPTION ...]
 set -eu
 
 venv=$1 python=$2 constraints=$3
@@ -10,7 +10,7 @@ shift 3
 [ -x "$venv/bin/python" ] || "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --quiet --constraint "$constraints" --editable ".[${EXTRAS:-dev}]"
 
-# Numba's cache holds one version of Numba; environments that shared it would compile each time.
+# Numba's cache is valid for one version of Numba: environments that share it compile every time.
 NUMBA_CACHE_DIR=$PWD/$venv/numba-cache
 export NUMBA_CACHE_DIR
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Make .venv and install icvi with its development extras. Installs Debian's python3-venv when
-# Python came without it and that is allowed; says what to do when it is not.
+# Create .venv and install icvi with its development extras. If Python has no venv module, install
+# Debian's python3-venv as root; otherwise print how to install it.
 set -eu
 
 python=${PYTHON:-python3}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Run every test with the lowest versions of what icvi needs. river wants a numpy, and so a Numba,
-# far above our own bounds: what has to do with river runs in a second environment.
-# Options are handed to pytest.
+# Run every test with the lowest supported versions of the dependencies. river requires a numpy, and
+# so a Numba, far above our own bounds: the tests that use river run in a second environment.
+# Options are passed to pytest.
 set -eu
 
 python=${PYTHON:-python3.11}
@@ -11,7 +11,7 @@ with_river="$(grep -rlw --include='test_*.py' river tests) tests/test_docs.py"
 with_river="$with_river src/icvi/compat src/icvi/watching/labellers"
 ignored=$(printf -- '--ignore=%s ' $with_river)
 
-# Old versions use what newer versions of their own needs deprecate; that is not ours to mend.
+# Old versions of packages use what newer versions of their dependencies deprecate; not our warnings.
 set -- -W default::DeprecationWarning "$@"
 
 EXTRAS=$extras,test sh tools/run_tests.sh .venv-lowest "$python" constraints-lowest.txt \

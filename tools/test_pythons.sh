@@ -1,12 +1,12 @@
 #!/bin/sh
-# Run every test on each supported Python that this machine has, and say which ones it has not.
-# Options are handed to pytest: sh tools/test_pythons.sh -m 'not slow'
+# Run every test on each supported Python of this machine, and list the ones that are missing.
+# Options are passed to pytest: sh tools/test_pythons.sh -m 'not slow'
 set -u
 
 supported="3.11 3.12 3.13"
-hoped_for="3.14" # where Numba installs
+experimental="3.14" # if Numba installs on it
 
-# A command may be there and not run, such as a shim of pyenv for a version that is not chosen.
+# A command may exist and fail, such as a pyenv shim for a version that is not selected.
 find_python() {
     for candidate in "python$1" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/"$1".*/bin/python; do
         if "$candidate" -c "import sys; sys.exit('%d.%d' % sys.version_info[:2] != '$1')" \
@@ -19,7 +19,7 @@ find_python() {
 }
 
 passed="" failed="" absent=""
-for version in $supported $hoped_for; do
+for version in $supported $experimental; do
     if ! python=$(find_python "$version"); then
         absent="$absent $version"
         continue
@@ -29,7 +29,7 @@ for version in $supported $hoped_for; do
     echo "== Python $version ($python) =="
     mkdir -p "$venv"
     if [ "$version" != 3.11 ]; then
-        # The newest numpy that Numba takes; those of today have left Python 3.11 behind.
+        # Use the newest numpy that Numba supports: those releases no longer support Python 3.11.
         constraints=$venv/constraints.txt
         grep -v '^numpy==' constraints.txt >"$constraints"
     fi

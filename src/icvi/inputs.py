@@ -105,6 +105,14 @@ def as_number(value: Any, name: str) -> float:
         return math.nan
 
 
+def as_positive(value: Any, name: str) -> float:
+    """A finite number greater than 0."""
+    number = as_number(value, name)
+    if not 0.0 < number < math.inf:
+        raise ValueError(f"expected {name} to be finite and greater than 0, got {short(value)}")
+    return number
+
+
 def as_every(every: Any) -> int:
     """Of how many samples one is read after."""
     if every.__class__ is int and 0 < every < 2**63:
@@ -156,71 +164,6 @@ def as_options(given: Any, name: str) -> dict[str, Any]:
     if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
         raise TypeError(f"expected {name} as a dict of options, got {short(given)}")
     return dict(given)
-
-
-def as_label_array(labels: Any, n: int) -> NDArray[Any]:
-    """Labels as a 1-D array of n entries: numbers and strings natively, the rest as objects."""
-    if isinstance(labels, (str, bytes, bytearray)):
-        raise TypeError(f"expected a sequence of {n} labels, got one {type(labels).__name__}")
-    refuse_unordered(labels, "labels")
-    refuse_masked(labels, "labels")
-    array = _label_array(labels)
-    if array.ndim != 1:
-        raise ValueError(
-            f"expected labels as a 1-D sequence, got shape {array.shape}; use labels.ravel()"
-        )
-    if array.size != n:
-        raise ValueError(f"expected as many labels as samples, got {array.size} for {n} samples")
-    if array.dtype.kind == "f" and np.isnan(array).any():
-        raise ValueError(
-            f"label {int(np.argmax(np.isnan(array)))} is nan; a label must equal itself"
-        )
-    return array
-
-
-def _label_array(labels: Any) -> NDArray[Any]:
-    if hasattr(labels, "__array__") or isinstance(labels, memoryview):
-        return np.asarray(labels)
-    try:
-        items = list(labels)
-    except TypeError:
-        raise TypeError(f"expected a sequence of labels, got {type(labels).__name__}") from None
-    if all(type(item) is int for item in items):
-        try:
-            return np.array(items, dtype=np.int64)
-        except OverflowError:
-            pass
-    # numpy would turn mixed labels into strings and tuples into columns.
-    array = np.empty(len(items), dtype=object)
-    array[:] = items
-    return array
-
-
-def check_label(label: Any) -> None:
-    """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
-    if label.__class__ is int or label.__class__ is str:
-        return
-    try:
-        hash(label)
-    except TypeError:
-        raise TypeError(
-            f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
-            f"{short(label)}"
-        ) from None
-    if not _equals_itself(label):
-        raise ValueError(
-            f"a label must equal itself, got {short(label)}; replace missing labels first"
-        )
-
-
-def _equals_itself(label: Any) -> bool:
-    if isinstance(label, (tuple, frozenset)):
-        # These take an entry for equal that is the same object: another nan is another label.
-        return all(map(_equals_itself, label))
-    try:
-        return bool(label == label)
-    except (TypeError, ValueError):  # missing values of pandas are neither equal nor not
-        return False
 
 
 def refuse_unordered(values: Any, name: str) -> None:

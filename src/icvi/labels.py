@@ -1,17 +1,96 @@
-"""Any hashable label gets a column of the state, in order of first appearance."""
+"""Labels of any kind: checked, turned into arrays, and mapped to columns of the state."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import check_label as _check
+from icvi.inputs import refuse_masked, refuse_unordered
+from icvi.wording import short
 
 #: Column of samples that belong to no cluster.
 NOISE = 0
+
+
+def as_label_array(labels: Any, n: int) -> NDArray[Any]:
+    """The caller's labels as a 1-D array of n entries, with numpy's dtype where they have one."""
+    if isinstance(labels, (str, bytes, bytearray)):
+        raise TypeError(f"expected a sequence of {n} labels, got one {type(labels).__name__}")
+    refuse_unordered(labels, "labels")
+    refuse_masked(labels, "labels")
+    if hasattr(labels, "__array__") or isinstance(labels, memoryview):
+        array = np.asarray(labels)
+    else:
+        try:
+            array = label_array(list(labels))
+        except TypeError:
+            raise TypeError(f"expected a sequence of labels, got {type(labels).__name__}") from None
+    if array.ndim != 1:
+        raise ValueError(
+            f"expected labels as a 1-D sequence, got shape {array.shape}; use labels.ravel()"
+        )
+    if array.size != n:
+        raise ValueError(f"expected as many labels as samples, got {array.size} for {n} samples")
+    if array.dtype.kind == "f" and np.isnan(array).any():
+        raise ValueError(
+            f"label {int(np.argmax(np.isnan(array)))} is nan; a label must equal itself"
+        )
+    return array
+
+
+def label_array(labels: Sequence[Any]) -> NDArray[Any]:
+    """Labels as int64 where all are int, and as objects otherwise.
+
+    >>> label_array([3, 1]).dtype, label_array([3, "a", (1, 2)]).tolist()
+    (dtype('int64'), [3, 'a', (1, 2)])
+    """
+    if all(type(label) is int for label in labels):
+        try:
+            return np.array(labels, dtype=np.int64)
+        except OverflowError:
+            pass
+    # np.array would turn mixed labels into strings and tuples into columns.
+    array = np.empty(len(labels), dtype=object)
+    array[:] = labels
+    return array
+
+
+def check_label(label: Any) -> None:
+    """Refuse what cannot name a cluster: what has no hash, or does not equal itself."""
+    if label.__class__ is int or label.__class__ is str:
+        return
+    try:
+        hash(label)
+    except TypeError:
+        raise TypeError(
+            f"expected a hashable label such as an int or a str, got {type(label).__name__}: "
+            f"{short(label)}"
+        ) from None
+    if not _equals_itself(label):
+        raise ValueError(
+            f"a label must equal itself, got {short(label)}; replace missing labels first"
+        )
+
+
+def _equals_itself(label: Any) -> bool:
+    if isinstance(label, (tuple, frozenset)):
+        # These compare entries by identity first, so a nan inside would seem to equal itself.
+        return all(map(_equals_itself, label))
+    try:
+        return bool(label == label)
+    except (TypeError, ValueError):  # missing values of pandas are neither equal nor unequal
+        return False
+
+
+def plain(label: Any) -> Any:
+    """Numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
+    if not isinstance(label, np.generic):
+        return label
+    check_label(label)  # before item(), which turns NaT into None
+    return label.item()
 
 
 class Labels:
@@ -20,10 +99,10 @@ class Labels:
     def __init__(self, noise_label: Hashable = None) -> None:
         self.columns: dict[Hashable, int] = {}
         self.serials: list[int] = []  # per column; rising, and never used again
-        self._next = 1
+        self.next_serial = 1
         self.noise_label = noise_label
         if noise_label is not None:
-            _check(noise_label)
+            check_label(noise_label)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -36,7 +115,7 @@ class Labels:
         """Column of one label; the next free one for a label not seen before."""
         if label.__class__ is not int and label.__class__ is not str:
             label = plain(label)
-            _check(label)
+            check_label(label)
         if self.noise_label is not None and label == self.noise_label:
             return NOISE
         return self.columns.get(label, len(self.columns) + 1)
@@ -58,8 +137,8 @@ class Labels:
         """Give new labels the next free columns."""
         for label in new:
             self.columns[label] = len(self.columns) + 1
-            self.serials.append(self._next)
-            self._next += 1
+            self.serials.append(self.next_serial)
+            self.next_serial += 1
 
     def forget_after(self, k: int) -> None:
         """Keep the first k labels only."""
@@ -69,11 +148,11 @@ class Labels:
 
     def snapshot(self) -> tuple[dict[Hashable, int], list[int], int]:
         """What `restore` needs to undo all changes from now on."""
-        return self.columns.copy(), self.serials.copy(), self._next
+        return self.columns.copy(), self.serials.copy(), self.next_serial
 
     def restore(self, saved: tuple[dict[Hashable, int], list[int], int]) -> None:
         """Undo all changes since `snapshot`; the dictionary stays the one that others look at."""
-        columns, serials, self._next = saved
+        columns, serials, self.next_serial = saved
         self.columns.clear()
         self.columns.update(columns)
         self.serials[:] = serials
@@ -124,14 +203,6 @@ def _distinct_by_hash(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.
     codes = np.empty(labels.size, dtype=np.int64)
     for position, item in enumerate(labels.tolist()):
         label = plain(item)
-        _check(label)
+        check_label(label)
         codes[position] = seen.setdefault(label, len(seen))
     return list(seen), codes
-
-
-def plain(label: Any) -> Any:
-    """Numpy's scalars as Python's, so that labels print and compare as the user wrote them."""
-    if not isinstance(label, np.generic):
-        return label
-    _check(label)  # NaT becomes None
-    return label.item()

@@ -1,4 +1,4 @@
-"""A bar for long work, on a terminal only, and only once the work proves long."""
+"""A progress bar for long work: on a terminal only, and only after a few seconds."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from icvi.wording import printable
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-_PATIENCE = 2.0  # seconds of silence
-SHOWN = threading.Lock()  # held by the bar that is shown: streams on other threads keep quiet
+_PATIENCE = 2.0  # seconds before the bar appears
+SHOWN = threading.Lock()  # locked by the visible bar: other threads show none
 
 
 @contextmanager
 def progress(title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Yield a function that is told how much more is done; None is for an unknown total."""
+    """Yield a function to call with the amount of work just done; total may be unknown (None)."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield _silent
         return

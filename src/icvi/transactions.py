@@ -1,16 +1,16 @@
 """All or nothing, and one call at a time: how a state survives interrupts and threads.
 
 Python runs signal handlers between two instructions, and a handler may raise: Ctrl-C does. A call
-that changes several arrays must therefore be able to return to where it began. It notes what that
-takes *before* its first change, in one assignment, and drops the note after its last, in another.
-Whatever is raised in between finds the note; a second interrupt on the way back leaves the note
-to the next call, which completes it before it does anything else.
+that changes several arrays must therefore be able to roll back. It stores an undo record *before*
+its first change, in one assignment, and clears it after its last, in another. If anything is raised
+in between, the record is there to roll back with. If a second interrupt stops the rollback, the
+record stays, and the next call completes the rollback before it does anything else.
 
 CPython runs handlers, and lets other threads run, only when a function is entered, after a call
-of compiled code and when a loop starts over; never between plain loads, tests and stores. So a
+of compiled code and when a loop jumps back; never between plain loads, tests and stores. So the
 test of ``_busy`` with the assignment after it is atomic, and so are the last lines of a call that
-drop the note, reset the flag and return: an interrupt comes either before them, and everything is
-undone, or in the caller. A lock would need calls, and an interrupt after its release would be
+clear the record, reset the flag and return: an interrupt comes either before them, and everything
+is undone, or in the caller. A lock would need calls, and an interrupt after its release would be
 raised by a call whose changes stay.
 """
 
@@ -32,10 +32,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 class Transactional:
     """Base of states whose calls `changes` and `exclusive` guard.
 
-    A changing method assigns what `_restore` needs to ``_undo`` before its first change.
+    A method that changes the state assigns what `_restore` needs to ``_undo`` before its first
+    change.
     """
 
-    # No part of the state: not among its variables, copies and pickles.
+    # Not part of the state: not in `vars`, copies and pickles.
     __slots__ = ("_busy", "_undo")
 
     _busy: bool
@@ -66,7 +67,7 @@ class Transactional:
         self.__dict__.update(own_arrays(state))
 
     def __copy__(self) -> Self:
-        # Kernels keep addresses of arrays, so two objects must not share any.
+        # Kernels keep the addresses of arrays, so two objects must not share any.
         return deepcopy(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -81,7 +82,7 @@ class Transactional:
 class Shareable(Transactional):
     """Base of states that many callers may read at the same time, with `shares`.
 
-    A changing method calls `_note` before its first change.
+    A method that changes the state calls `_note` before its first change.
     """
 
     __slots__ = ("_version",)
@@ -95,13 +96,13 @@ class Shareable(Transactional):
         return self
 
     def _note(self, undo: Any) -> None:
-        """A change begins; ``undo`` is what `_restore` needs."""
+        """Begin a change; ``undo`` is what `_restore` needs."""
         self._version += 1
         self._undo = undo
 
 
 def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Have a method change all or nothing, whatever is raised, and refuse a second caller."""
+    """Make a method change all or nothing, whatever is raised, and refuse a second caller."""
 
     @wraps(method)
     def call(self: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -113,7 +114,7 @@ def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
                 self._roll_back()
             result = method(self, *args, **kwargs)
         except BaseException:
-            # Not a function of its own, which could be interrupted before it begins.
+            # Not in a helper function: an interrupt could come before its first instruction.
             try:
                 self._roll_back()
             finally:
@@ -127,7 +128,7 @@ def changes(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P
 
 
 def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Refuse a method while another call is under way: it sees a whole state.
+    """Refuse a method while another call runs, so that it sees a consistent state.
 
     For methods that read, and for changes inside a call that can undo them.
     """
@@ -149,10 +150,11 @@ def exclusive(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S,
 
 
 def shares(method: F) -> F:
-    """Have a method see a whole state, and others at the same time; refuse it beside a change.
+    """Let a method run beside other readers; refuse it during a change.
 
-    Readers set no flag, so nothing is left behind by one that is interrupted: they look whether a
-    change has begun meanwhile. What a method gives to a kernel must be safe to read even then.
+    Readers set no flag, so an interrupted one leaves nothing behind. Instead they check at the end
+    whether a change has begun in the meantime. So whatever the method passes to a kernel must be
+    safe to read during a change.
     """
 
     @wraps(method)
@@ -176,16 +178,16 @@ def shares(method: F) -> F:
 
 
 def borrowed(state: Transactional, call: Callable[[], R]) -> R:
-    """The result of a call that looks at a state, during which others are refused."""
+    """The result of a call that reads a state, during which other calls are refused."""
     return exclusive(lambda _: call())(state)
 
 
 def own_arrays(state: Any) -> Any:
-    """The same variables, with copies in place of arrays that are views of other memory.
+    """The same variables, with copies of arrays that do not own their memory.
 
-    Pickle's protocol 5 can hand over arrays apart from the rest, as buffers that are read-only and
-    that several processes may look at; joblib maps them from a file. A state writes to its arrays,
-    and kernels know them by their addresses, so it takes copies.
+    Pickle's protocol 5 can pass arrays separately, as read-only buffers that several processes
+    share; joblib maps them from a file. A state writes to its arrays, and kernels keep their
+    addresses, so it needs copies.
     """
     if isinstance(state, np.ndarray):
         return state if state.flags.owndata and state.flags.writeable else np.array(state)
@@ -197,7 +199,7 @@ def own_arrays(state: Any) -> Any:
 
 
 def in_use(state: object) -> RuntimeError:
-    """The error for a caller that meets another one."""
+    """The error for a call during another one."""
     return RuntimeError(
         f"this {type(state).__name__} is in use by another thread, or by the call that a signal "
         "handler has interrupted; use one per thread and combine them, or a lock around the calls"

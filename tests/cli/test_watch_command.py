@@ -438,7 +438,7 @@ def test_times_that_go_back_are_found_in_the_stream(folder):
     rows = "".join(f"{i},{i},{i % 2}\n" for i in range(9000))
     (folder / "s.csv").write_text("x,t,c\n" + rows + "1,7,0\n")
     message = refused("s.csv", "--labels", "c", *CH, "--time", "t", "--window", "1min")
-    assert "expected times that do not go back, got 7.0 after a later one (sample 808)" in message
+    assert "expected times that do not decrease, got 7.0 after a later one (sample 808)" in message
     assert "row 0 of this batch is sample 8,193" in message
     assert "stopped after sample 8,192" in message
 

@@ -1,5 +1,6 @@
 """A decorated function of the state is an index: compiled in a tracker, interpreted by scores."""
 
+import functools
 import math
 import pickle
 import sys
@@ -10,6 +11,7 @@ import pytest
 
 import icvi
 import processes
+from icvi.indices import calinski_harabasz
 from naive import NAIVE
 from streams import blobs
 
@@ -657,3 +659,42 @@ def closing_over(factor):
         return factor * (s.W / s.k)
 
     return closure
+
+
+# -- whose it is -------------------------------------------------------------------------------
+
+
+def test_indices_of_the_catalogue_are_not_own():
+    assert [index.name for index in icvi.catalogue() if index.own] == []
+    made = [icvi.I(1), icvi.NI(), icvi.rCIP(prototypes=True), icvi.rH(mean=True), icvi.Conn()]
+    assert not any(index.own for index in made)
+
+
+@pytest.mark.parametrize("index", [bare, with_arguments, closure_over_numbers(2, 1)], ids=named)
+def test_an_index_that_a_user_decorates_is_own(index):
+    assert index.own
+    assert index.spec == {"own": index.name}
+
+
+def test_a_function_that_wraps_a_reading_of_icvi_is_own():
+    """It has the module and the name of what it wraps, but is another index."""
+
+    @icvi.index(name="halved CH")
+    @functools.wraps(calinski_harabasz.CH.reading)
+    def wrapper(s):
+        return s.B / s.W / 2.0
+
+    assert wrapper.own
+    t = icvi.Tracker(["CH", wrapper])
+    t.update_many(X, LABELS)
+    assert t["halved CH"] == pytest.approx(icvi.score(X, LABELS, wrapper), rel=1e-12)
+    assert t["halved CH"] != t["CH"]
+
+
+@pytest.mark.parametrize("module", ["icvi.indices.mine", "icvi.indices", "icvi", None])
+def test_a_function_of_any_module_is_own(module):
+    def function(s):
+        return s.W
+
+    function.__module__ = module
+    assert icvi.index(function).own

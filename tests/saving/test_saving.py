@@ -140,7 +140,7 @@ def test_prototypes_that_come_back_go_on_to_the_bit(way, mode, changed, tmp_path
 
 def remembered(tracker, winners, at):
     """The last event: said, unless a window has it; a tracker's own module has found the same."""
-    if tracker._window is not None:
+    if tracker.window is not None:
         return None
     if tracker._prototypes.module is None:
         return winners[149]

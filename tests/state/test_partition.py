@@ -146,7 +146,7 @@ def test_weight_zero_adds_nothing():
     assert_same(p, expected)
 
 
-def test_weight_zero_founds_no_cluster_in_an_empty_partition():
+def test_weight_zero_creates_no_cluster_in_an_empty_partition():
     p = Partition()
     p.add([1.0, 2.0], "a", 0.0)
     assert (p.labels, p.n_clusters, p.n_samples) == ([], 0, 0.0)

@@ -317,10 +317,10 @@ def test_large_streams_run_on_threads_and_small_ones_here(monkeypatch):
     assert set(ran.values()) == {threading.current_thread().name}
 
 
-def test_pieces_hold_every_job_once_large_ones_first():
+def test_groups_hold_every_job_once_large_ones_first():
     jobs = [banks._Job(n, None, np.empty((n, 1)), *[None] * 4) for n in (1, 50, 3, 200, 7)]
-    pieces = [[job.key for job in piece] for piece in banks._pieces(jobs, 40)]
-    assert pieces == [[200], [50], [7, 3, 1]]
+    groups = [[job.key for job in group] for group in banks._grouped(jobs, 40)]
+    assert groups == [[200], [50], [7, 3, 1]]
 
 
 def test_compiled_loops_let_other_threads_run():
@@ -385,7 +385,7 @@ def test_a_bank_of_streams_that_forget_is_its_trackers(options):
 def test_a_time_that_goes_back_for_one_key_changes_none():
     bank = icvi.TrackerBank(["CH"], window=timedelta(hours=1))
     bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[10.0, 20.0])
-    with pytest.raises(ValueError, match="key 'b': expected times that do not go back"):
+    with pytest.raises(ValueError, match="key 'b': expected times that do not decrease"):
         bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[15.0, 15.0])
     with pytest.raises(ValueError, match="expected 2 times"):
         bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[15.0])

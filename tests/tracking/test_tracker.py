@@ -138,9 +138,9 @@ def test_a_parametrised_index_alone_reads_the_same(case):
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: icvi.I(p=0), "expected p > 0, got 0"),
-        (lambda: icvi.I(p=-1), "expected p > 0, got -1"),
-        (lambda: icvi.I(p=math.nan), "expected p > 0, got nan"),
+        (lambda: icvi.I(p=0), "expected p to be finite and greater than 0, got 0"),
+        (lambda: icvi.I(p=-1), "expected p to be finite and greater than 0, got -1"),
+        (lambda: icvi.I(p=math.nan), "expected p to be finite and greater than 0, got nan"),
         (lambda: icvi.NI(epsilon=1, delta=1), "expected epsilon or delta, got both"),
         (lambda: icvi.rH(delta=-1), "expected delta >= 0, got -1"),
         (lambda: icvi.rCIP(delta=math.nan), "expected delta >= 0, got nan"),

@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 
 import icvi
 import processes
-from icvi.indices.undefined import Treatment
+from icvi.indices.undefined import UndefinedPolicy
 from icvi.tracking.trace import Trace
 from icvi.watching.step import Step
 from icvi.watching.trace_files import growing_file, journal, open_trace, parquet_trace, recover
@@ -209,7 +209,7 @@ def test_every_number_reads_back_exactly(tmp_path_factory, format, values):
     n = len(values)
     tracker = icvi.Tracker(["CH"])
     trace = Trace(
-        Treatment(tracker.indices, "nan"),
+        UndefinedPolicy(tracker.indices, "nan"),
         np.array(values).reshape(n, 1),
         np.ones(n, dtype=np.int64),
         np.arange(1, n + 1),
@@ -317,7 +317,7 @@ def test_names_may_be_anything_but_those_of_our_columns(tmp_path):
     trace = Trace.__new__(Trace)
     trace.names, trace.k, trace.samples = odd, step.trace.k, step.trace.samples
     trace.labels, trace._values = step.trace.labels, np.tile(step.trace["CH"], (4, 1)).T
-    trace._treatment = mock.Mock(column=lambda _, values: values)
+    trace._policy = mock.Mock(column=lambda _, values: values)
     odd_step = Step(step.X, step.labels, None, 0, trace, step.tracker)
     for ending in FORMATS:
         path = tmp_path / f"trace.{ending}"
@@ -361,7 +361,7 @@ def test_how_a_stream_is_cut_into_steps_changes_no_byte(
 
 def test_labels_that_fill_many_pages_make_the_same_file_in_any_batches(tmp_path):
     path, n, tracker = tmp_path / "trace.parquet", 40_000, icvi.Tracker(["CH"])
-    treatment = Treatment(tracker.indices, "nan")
+    treatment = UndefinedPolicy(tracker.indices, "nan")
 
     def step(first, stop):
         labels = objects([f"{sample:0100}" for sample in range(first, stop)])

@@ -12,8 +12,8 @@ from icvi.art.estimator import ArtEstimator, ClusterMixin
 from icvi.art.module import Module
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.inputs import as_label_array
 from icvi.kernels.art.fuzzy_smart import learn_hierarchy
+from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
 
 _INTEGER = np.dtype(np.int64)

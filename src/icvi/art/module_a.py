@@ -83,7 +83,7 @@ class ModuleA:
     def snapshot(self, n: int | None = None) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on, or learning up to n samples."""
         # Labels only ever join here: their number says which were there.
-        known = len(self.labels), self.labels._next
+        known = len(self.labels), self.labels.next_serial
         return self.module.snapshot(n), self.seen, self.seen.copy(), known
 
     def restore(self, saved: tuple[Any, ...]) -> None:
@@ -93,7 +93,7 @@ class ModuleA:
         seen[:] = counts
         self.seen = seen  # reserving replaces it
         self.labels.forget_after(k)
-        self.labels._next = following
+        self.labels.next_serial = following
 
     def _reserve(self, k: int) -> None:
         if k >= self.seen.size:

@@ -13,7 +13,7 @@ from icvi.art.estimator import ArtEstimator
 from icvi.art.module_a import ModuleA
 from icvi.art.options import check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
-from icvi.inputs import as_label_array
+from icvi.labels import as_label_array
 from icvi.transactions import changes, shares
 
 

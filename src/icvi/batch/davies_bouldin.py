@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from icvi.batch.centroids import centroids, separations, squared_radii
-from icvi.batch.clusters import Clusters, by_cluster
-from icvi.batch.options import check_choice, check_positive
-from icvi.batch.overflow import finite
-from icvi.indices.undefined import Undefined, treated
-from icvi.inputs import as_number
+from icvi.batch.clusters import Clusters, by_cluster, centroids, finite, separations, squared_radii
+from icvi.indices.undefined import Undefined, check_undefined, resolve
+from icvi.inputs import as_number, as_positive
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 from icvi.state.moments import Array
 from icvi.wording import short
@@ -67,12 +64,12 @@ def davies_bouldin_score(
     >>> round(davies_bouldin_score(X, labels, p=1), 6)
     0.333333
     """
-    if not as_number(p, "p") >= 1.0:
-        raise ValueError(f"expected p to be a number not below 1 (inf is one), got {short(p)}")
-    check_positive("q", q)
-    check_choice("undefined", undefined, Undefined)
-    value = _davies_bouldin(by_cluster(X, labels), as_number(p, "p"), float(q))
-    return treated("davies_bouldin_score", value, undefined, {"coincident_centroids": math.inf})
+    distance_power, width_power = as_number(p, "p"), as_positive(q, "q")
+    if not distance_power >= 1.0:
+        raise ValueError(f"expected p to be at least 1, or infinite, got {short(p)}")
+    check_undefined(undefined)
+    value = _davies_bouldin(by_cluster(X, labels), distance_power, width_power)
+    return resolve("davies_bouldin_score", value, undefined, {"coincident_centroids": math.inf})
 
 
 def _davies_bouldin(c: Clusters, p: float, q: float) -> float:

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.centroids import Centroids, centroids, separations, squared_radii
-from icvi.batch.clusters import Clusters, by_cluster
-from icvi.batch.options import check_choice, check_positive
-from icvi.batch.overflow import finite
-from icvi.indices.undefined import Undefined, treated
+from icvi.batch.clusters import (
+    Centroids,
+    Clusters,
+    by_cluster,
+    centroids,
+    finite,
+    separations,
+    squared_radii,
+)
+from icvi.indices.undefined import Undefined, check_undefined, resolve
+from icvi.inputs import as_positive
 from icvi.kernels.undefined import FEW_CLUSTERS, OVERFLOW, ZERO_WITHIN, ZERO_WITHIN_0
 
 
@@ -62,10 +68,10 @@ def i_index_score(X: Any, labels: Any, *, p: float = 2.0, undefined: Undefined =
     >>> i_index_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], p=1)
     25.0
     """
-    check_positive("p", p)
-    check_choice("undefined", undefined, Undefined)
-    value = _i_index(by_cluster(X, labels), float(p))
-    return treated("i_index_score", value, undefined, {"zero_within": math.inf})
+    exponent = as_positive(p, "p")
+    check_undefined(undefined)
+    value = _i_index(by_cluster(X, labels), exponent)
+    return resolve("i_index_score", value, undefined, {"zero_within": math.inf})
 
 
 def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
@@ -105,9 +111,9 @@ def pbm_score(X: Any, labels: Any, *, undefined: Undefined = "nan") -> float:
     >>> pbm_score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1])
     625.0
     """
-    check_choice("undefined", undefined, Undefined)
+    check_undefined(undefined)
     value = _i_index(by_cluster(X, labels), 2.0)
-    return treated("pbm_score", value, undefined, {"zero_within": math.inf})
+    return resolve("pbm_score", value, undefined, {"zero_within": math.inf})
 
 
 def _i_index(c: Clusters, p: float) -> float:

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.connectivity.events import as_winners
-from icvi.inputs import as_label_array
-from icvi.labels import Labels, plain
+from icvi.labels import Labels, as_label_array, plain
 from icvi.wording import short
 
 

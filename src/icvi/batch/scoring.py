@@ -10,13 +10,13 @@ import numpy as np
 
 from icvi.batch.derived import derive, with_gaussians
 from icvi.indices import Index, select
-from icvi.indices.index import Ridge
-from icvi.indices.undefined import Treatment, Undefined
-from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.indices.ridge import Ridge
+from icvi.indices.undefined import Undefined, UndefinedPolicy
+from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
-from icvi.labels import NOISE, Labels
+from icvi.labels import NOISE, Labels, as_label_array
 from icvi.state.moments import Moments, gather
 from icvi.tracking.plan import wanted
 from icvi.wording import short
@@ -100,7 +100,7 @@ def scores(
     {'CH': 50.0, 'XB': 0.01}
     """
     chosen = select(indices)
-    treatment = Treatment(chosen, undefined)
+    policy = UndefinedPolicy(chosen, undefined)
     on_clusters = [index for index in chosen if index.on == "clusters"]
     on_prototypes = [index for index in chosen if index.on == "prototypes"]
     want = wanted(on_clusters)
@@ -113,7 +113,7 @@ def scores(
         if on_prototypes:
             values |= streamed(X, labels, on_prototypes, weights, noise_label)
     names = [index.name for index in chosen]
-    return dict(zip(names, treatment.all([values[name] for name in names]), strict=True))
+    return dict(zip(names, policy.all([values[name] for name in names]), strict=True))
 
 
 def streamed(

@@ -4,21 +4,41 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.clusters import Clusters, by_cluster
-from icvi.batch.distance_sums import Metric, SumsOf, sums_of_distances
-from icvi.batch.options import check_choice
-from icvi.indices.undefined import Undefined, treated
+from icvi.batch.clusters import (
+    Centroids,
+    Clusters,
+    by_cluster,
+    centroids,
+    squared_distances,
+    squared_radii,
+)
+from icvi.indices.undefined import Undefined, check_undefined, resolve
+from icvi.inputs import check_choice
 from icvi.kernels.undefined import FEW_CLUSTERS
 from icvi.progress import progress
 from icvi.state.moments import Array
 
+Metric = Literal["euclidean", "sqeuclidean"]
 Average = Literal["samples", "clusters"]
+
+#: For some samples x, named by their columns: the sums over each cluster of the distances from x.
+SumsOf = Callable[[slice], Array]
+
+#: Coordinate differences between pairs of samples (N N d) from which compiling pays.
+COMPILE_FROM = 2e7
+
+#: Entries of one table of distances or of sums of distances: a few megabytes.
+TABLE = 2**18
+
+#: Rows of one piece of compiled work: enough to use the cache well, few enough to report on.
+ROWS = 256
 
 
 def silhouette_samples(X: Any, labels: Any, *, metric: Metric = "euclidean") -> Array:
@@ -70,7 +90,7 @@ def silhouette_samples(X: Any, labels: Any, *, metric: Metric = "euclidean") -> 
     >>> silhouette_samples([[0.0], [1.0], [4.0], [6.0]], ["a", "a", "b", "b"])
     array([0.8       , 0.75      , 0.42857143, 0.63636364])
     """
-    check_choice("metric", metric, Metric)
+    check_choice(metric, "metric", get_args(Metric))
     return _silhouettes(by_cluster(X, labels), metric)
 
 
@@ -129,9 +149,9 @@ def silhouette_score(
     >>> round(silhouette_score(X, labels, average="clusters"), 6)
     0.75744
     """
-    check_choice("metric", metric, Metric)
-    check_choice("average", average, Average)
-    check_choice("undefined", undefined, Undefined)
+    check_choice(metric, "metric", get_args(Metric))
+    check_choice(average, "average", get_args(Average))
+    check_undefined(undefined)
     c = by_cluster(X, labels)
     s = _silhouettes(c, metric)
     if c.k < 2:
@@ -140,7 +160,7 @@ def silhouette_score(
         value = float(s.mean())
     else:
         value = float((c.sums(s[c.order]) / c.n).mean())
-    return treated("silhouette_score", value, undefined, {})
+    return resolve("silhouette_score", value, undefined, {})
 
 
 def _silhouettes(c: Clusters, metric: Metric) -> Array:
@@ -181,3 +201,39 @@ def _coefficients(sums: Array, own: NDArray[np.int64], n: NDArray[np.int64]) -> 
     s = np.zeros(len(own))
     np.divide(b - a, larger, out=s, where=(larger > 0.0) & (n[own] > 1))
     return s
+
+
+def sums_of_distances(c: Clusters, metric: Metric) -> tuple[SumsOf, int]:
+    """The sums, and for how many samples at once they are best asked."""
+    d, N = c.F.shape
+    if metric == "sqeuclidean":
+        return _squared_sums(c), TABLE // c.k
+    if N * N * d < COMPILE_FROM:
+        return _pair_sums(c), TABLE // N
+    return _compiled_pair_sums(c), min(ROWS, TABLE // c.k)
+
+
+def _squared_sums(c: Clusters) -> SumsOf:
+    """Sums of squared distances, without pairs: n_l ||x - v_l||^2 + CP_l."""
+    v = centroids(c.F, c.bounds)
+    CP = c.sums(squared_radii(c.F, c.bounds, v))
+    return lambda rows: c.n * squared_distances(c.F[:, rows], v) + CP
+
+
+def _pair_sums(c: Clusters) -> SumsOf:
+    """Sums of distances from all pairs."""
+    y = Centroids(c.F, np.zeros((len(c.F), 1)))  # every sample is a cluster
+    return lambda rows: c.sums(np.sqrt(squared_distances(c.F[:, rows], y)))
+
+
+def _compiled_pair_sums(c: Clusters) -> SumsOf:
+    """The same, compiled."""
+    # Here, because numba takes a second to load and small data do without it.
+    from icvi.kernels.pairwise import distance_sums
+
+    def sums_of(rows: slice) -> Array:
+        sums = np.zeros((rows.stop - rows.start, c.k))
+        distance_sums(c.F, c.bounds, rows.start, sums)
+        return sums
+
+    return sums_of

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from icvi.connectivity.events import as_event, as_winners, refusal
 from icvi.connectivity.living_graph import NEW_LABELS, LivingGraph, one_event
-from icvi.inputs import as_label_array, as_weight, as_weights
-from icvi.labels import plain
+from icvi.inputs import as_weight, as_weights
+from icvi.labels import as_label_array, plain
 from icvi.transactions import changes, exclusive
 
 if TYPE_CHECKING:

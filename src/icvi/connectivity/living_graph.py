@@ -25,9 +25,9 @@ from icvi.connectivity.graph_loading import build
 from icvi.connectivity.graph_readings import GraphReadings
 from icvi.connectivity.graph_state import as_arrays, clusters_of, compact, counts_of, renumbering
 from icvi.connectivity.prototype_graph import PrototypeGraph
-from icvi.inputs import as_factor, as_label_array, as_weight, as_weights
+from icvi.inputs import as_factor, as_weight, as_weights
 from icvi.kernels.graph import layout as L
-from icvi.labels import Labels, plain
+from icvi.labels import Labels, as_label_array, plain
 from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, FEW_SAMPLES, ZERO_WITHIN, ZERO_WITHIN_0
 
 
-@index(
+@builtin_index(
     name="CH",
     title="Calinski-Harabasz",
     formula="spread between clusters over spread within them, each per degree of freedom",

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from icvi.connectivity.conventions import Border, Convention, check_form
 from icvi.indices.index import Index
-from icvi.indices.ridge import named
+from icvi.indices.ridge import name_with_options
 
 if TYPE_CHECKING:
     from icvi.connectivity.connectivity import Connectivity
@@ -52,7 +52,7 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
     """
     check_form(convention, border)
     return ConnIndex(
-        name=named(
+        name=name_with_options(
             "Conn",
             convention=None if convention == "paper" else convention,
             border=None if border == "CONN" else border,
@@ -66,7 +66,8 @@ def Conn(convention: Convention = "paper", border: Border = "CONN") -> Index:
         fields=(),
         reference="Tasdemir & Merenyi 2011; incremental: Brito da Silva, Melton & Wunsch 2019",
         on="prototypes",
-        recipe=("Conn", {"convention": convention, "border": border}),
+        family="Conn",
+        options={"convention": convention, "border": border},
         convention=convention,
         border=border,
     )

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 
 
-@index(
+@builtin_index(
     name="DB",
     title="Davies-Bouldin, squared norms",
     formula="spread of a cluster and its worst partner over the distance of their centroids; "

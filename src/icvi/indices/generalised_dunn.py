@@ -16,12 +16,12 @@ from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
 
-@index(
+@builtin_index(
     name="GD43",
     title="Generalised Dunn 43",
     formula="smallest distance of centroids over the largest cluster diameter",
@@ -42,7 +42,7 @@ def GD43(s: State) -> float:
     return math.sqrt(s.D_min) / (2.0 * widest)
 
 
-@index(
+@builtin_index(
     name="GD53",
     title="Generalised Dunn 53",
     formula="smallest mean distance of two clusters to their centroids over the largest "

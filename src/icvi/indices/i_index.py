@@ -13,14 +13,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from icvi.indices.index import Index, index
-from icvi.inputs import as_number
+from icvi.indices.index import Index, builtin_index
+from icvi.inputs import as_positive
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
-from icvi.wording import short
 
 
-@index(
+@builtin_index(
     name="I",
     title="I index, squared norms",
     formula="largest distance of centroids, times total over within-cluster spread, over the "
@@ -48,11 +47,9 @@ def I(p: float = 2.0) -> Index:  # noqa: E743  the field's name for it
     >>> icvi.score([[0.0], [2.0], [10.0], [12.0]], [0, 0, 1, 1], icvi.I(p=1))
     1300.0
     """
-    exponent = as_number(p, "p")
-    if not 0.0 < exponent < math.inf:
-        raise ValueError(f"expected p > 0, got {short(p)}; it must be finite")
+    exponent = as_positive(p, "p")
     name = "I" if exponent == 2.0 else f"I(p={exponent:g})"
-    return replace(_i_index, name=name, parameters=(exponent,), recipe=("I", {"p": exponent}))
+    return replace(_i_index, name=name, parameters=(exponent,), options={"p": exponent})
 
 
 PBM = replace(
@@ -62,5 +59,6 @@ PBM = replace(
     formula="the I index with p = 2: (largest distance of centroids, times total over "
     "within-cluster spread, over the number of clusters) squared",
     reference="Pakhira, Bandyopadhyay & Maulik 2004",
-    recipe=("PBM", {}),
+    family="PBM",
+    options={},
 )

@@ -8,10 +8,11 @@ import inspect
 import math
 import pickle
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any, Literal, cast, overload
 
+from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.wording import short
@@ -42,18 +43,6 @@ _ASKS = {
     "owned_cip": L.WANT_SCATTER | L.WANT_OWNED,
     "owned_log_cip": L.WANT_SCATTER | L.WANT_OWNED,
 }
-
-
-@dataclass(frozen=True)
-class Ridge:
-    """delta I, added to every covariance: a fixed delta, or 10^(-epsilon/d) in d dimensions."""
-
-    epsilon: float | None = 12.0
-    delta: float | None = None
-
-    def value(self, d: int) -> float:
-        """Delta for data with d features."""
-        return self.delta if self.delta is not None else 10.0 ** (-float(self.epsilon or 0.0) / d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +80,29 @@ class Index:
     reference: str = field(default="", repr=False)
     parameters: tuple[float, ...] = field(default=(), repr=False)
     ridge: Ridge | None = field(default=None, repr=False)
-    own: bool = field(default=False, repr=False)
-    recipe: tuple[str, Mapping[str, Any]] | None = field(default=None, repr=False)
     on: Literal["clusters", "prototypes"] = field(default="clusters", repr=False)
+    #: Of icvi's indices: what the module of the reading calls the index, or the function that
+    #: makes it from ``options``. A user's own index has none.
+    family: str | None = field(default=None, repr=False)
+    options: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def own(self) -> bool:
+        """Whether it is a user's own, not one of icvi's."""
+        return self.family is None
+
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What identifies it in a saved file; `catalogue.from_spec` reads those of icvi."""
+        if self.own:
+            return {"own": self.name}
+        # By identity: 0.0 equals False, and delta=0.0 is an option that was given.
+        given = {
+            key: value
+            for key, value in self.options.items()
+            if value is not None and value is not False
+        }
+        return {"family": self.family, "options": given, "name": self.name}
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -122,17 +131,33 @@ class Index:
         return self  # nothing in it changes
 
     def __reduce__(self) -> tuple[Any, ...]:
+        # Like functions and classes, by the place of the definition.
+        module = self.reading.__module__
         if not self.own:
-            from icvi.indices.recipes import from_recipe, recipe_of
-
-            return from_recipe, (recipe_of(self),)
+            return _builtin_index, (module, self.spec)
         facts = {key: value for key, value in self.__dict__.items() if key != "reading"}
-        place = self.reading.__module__, self.reading.__qualname__
-        return _own_index, (*place, facts, _code_where_needed(self.reading))
+        return _own_index, (
+            module,
+            self.reading.__qualname__,
+            facts,
+            _code_where_needed(self.reading),
+        )
+
+
+def _builtin_index(module: str, spec: Mapping[str, Any]) -> Index:
+    """One of icvi's indices, from the module that defines it."""
+    made = getattr(importlib.import_module(module), spec["family"])
+    return remade(made, spec["options"], spec["name"])
+
+
+def remade(made: Index | Callable[..., Index], options: Mapping[str, Any], name: str) -> Index:
+    """An index, or the one that a function makes from options, under a given name."""
+    index = made if isinstance(made, Index) else made(**options)
+    return index if index.name == name else replace(index, name=name)
 
 
 def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None = None) -> Index:
-    """A user's index, from where its function was defined, or from the code that came along."""
+    """A user's index, from the module that defines its function, or from the pickled code."""
     try:
         found = functools.reduce(getattr, name.split("."), importlib.import_module(module))
     except (ImportError, AttributeError):
@@ -148,8 +173,8 @@ def _own_index(module: str, name: str, facts: dict[str, Any], code: bytes | None
 def _code_where_needed(reading: Reading) -> bytes | None:
     """The code of a function that another process could not import.
 
-    What a script or a notebook defines is there in the process that runs it, and in no other one;
-    a function inside of a function can be found by its name in none.
+    No other process can import what a script or a notebook defines, and no process can import a
+    function inside a function.
     """
     from numba import cloudpickle
 
@@ -158,14 +183,14 @@ def _code_where_needed(reading: Reading) -> bytes | None:
     return cast("bytes", cloudpickle.dumps(reading))
 
 
-@functools.lru_cache(maxsize=64)  # one function, and so compiled once, however often it comes
+@functools.lru_cache(maxsize=64)  # equal code is one function, so it is compiled once
 def _from_code(code: bytes) -> Reading:
     return cast("Reading", pickle.loads(code))
 
 
 def _body(reading: Any) -> tuple[Any, ...]:
-    """What two functions of the same name differ in."""
-    function = getattr(reading, "py_func", reading)  # of one that Numba has compiled
+    """What distinguishes two functions of the same name."""
+    function = getattr(reading, "py_func", reading)  # unwraps what Numba has compiled
     return getattr(function, "__code__", None), getattr(function, "__defaults__", None)
 
 
@@ -256,8 +281,7 @@ def index(
         raise TypeError(f"expected a function of the state, got {type(function).__name__}")
     if direction not in ("max", "min"):
         raise ValueError(f"expected direction 'max' or 'min', got {short(direction)}")
-    own = not function.__module__.startswith("icvi.indices.")
-    if own and not _takes_the_state_alone(function):
+    if not _takes_the_state_alone(function):
         raise TypeError(
             f"expected a function of the state alone, got {function.__name__}"
             f"{inspect.signature(function)}; close over other values or give them defaults"
@@ -273,8 +297,20 @@ def index(
         limits=limits or {},
         formula=formula,
         reference=reference,
-        own=own,
     )
+
+
+def builtin_index(
+    *,
+    name: str,
+    range: tuple[float, float] = (-math.inf, math.inf),
+    **facts: Any,
+) -> Callable[[Reading], Index]:
+    """Decorate a reading of icvi, which may have parameters; users call `index`.
+
+    Where a function is defined does not decide whose it is: ``functools.wraps`` copies the module.
+    """
+    return lambda reading: Index(name=name, range=range, reading=reading, family=name, **facts)
 
 
 def _takes_the_state_alone(function: Reading) -> bool:

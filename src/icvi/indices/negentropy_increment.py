@@ -21,13 +21,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from icvi.indices.index import Index, index
-from icvi.indices.ridge import named, options
+from icvi.indices.index import Index, builtin_index
+from icvi.indices.ridge import checked_options, name_with_options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 
 
-@index(
+@builtin_index(
     name="NI",
     title="Negentropy increment",
     formula="log-volume of the clusters, weighted by size, plus the entropy of their sizes, less "
@@ -60,5 +60,6 @@ def NI(epsilon: float | None = None, delta: float | None = None) -> Index:
     delta : float, optional
         The number added to the diagonal of every covariance, instead of epsilon.
     """
-    ridge, given = options(epsilon, delta)
-    return replace(_negentropy, name=named("NI", **given), ridge=ridge, recipe=("NI", given))
+    ridge, options = checked_options(epsilon, delta)
+    name = name_with_options("NI", **options)
+    return replace(_negentropy, name=name, ridge=ridge, options=options)

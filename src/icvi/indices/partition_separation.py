@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 
 
-@index(
+@builtin_index(
     name="PS",
     title="Partition separation",
     formula="size of a cluster against the largest one, less its closeness to the nearest "

@@ -9,8 +9,7 @@ r"""rCIP and rH: how much the clusters overlap as Gaussians, and the entropy for
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I` as in NI. Undefined for k < 2, where a covariance
 is singular or so ill-conditioned that the value is not certain to 1e-9, and where a cluster weighs
-less than 1. Equations 27-29 of the
-paper, incremental forms 66-68.
+less than 1. Equations 27-29 of the paper, incremental forms 66-68.
 
 rCIP underflows to 0 when clusters are far apart; ``log_rcip=True`` gives its logarithm, which
 does not. Both sums grow with the number of pairs, so between different k they mostly compare
@@ -30,18 +29,22 @@ that it won, and two clusters overlap by the mean over pairs of these:
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from icvi.indices.index import Index, Reading, index
-from icvi.indices.ridge import named, options
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.indices.index import Index, Reading, builtin_index
+from icvi.indices.ridge import Ridge, checked_options, name_with_options
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, LIGHT_CLUSTER, SINGULAR
 
 _REFERENCE = "Gokcay & Principe 2002; representative form of Araujo et al. 2013"
 
 
-@index(
+@builtin_index(
     name="rCIP",
     title="Representative cross information potential",
     formula="overlap of the clusters as Gaussians, summed over pairs",
@@ -51,10 +54,10 @@ _REFERENCE = "Gokcay & Principe 2002; representative form of Araujo et al. 2013"
 )
 def _rcip(s: State, mean: float) -> float:
     """Sum over pairs of exp(-h_ij), or their mean."""
-    return _over_pairs(s, s.cip_sum, mean)
+    return _over_pairs(s.n, s.k, s.cip_sum, mean)
 
 
-@index(
+@builtin_index(
     name="rCIP(log_rcip=True)",
     title="Logarithm of the representative cross information potential",
     formula="logarithm of the overlap of the clusters as Gaussians, summed over pairs",
@@ -63,12 +66,10 @@ def _rcip(s: State, mean: float) -> float:
 )
 def _log_rcip(s: State, mean: float) -> float:
     """Ln of the sum over pairs of exp(-h_ij), or of their mean."""
-    pairs = s.k * (s.k - 1) / 2.0
-    shift = math.log(pairs) if mean > 0.0 and pairs > 0.0 else 0.0
-    return _over_pairs(s, s.log_cip - shift, 0.0)
+    return _over_pairs(s.n, s.k, s.log_cip - _log_pairs(s.k, mean), 0.0)
 
 
-@index(
+@builtin_index(
     name="rH",
     title="Representative cross entropy",
     formula="negative logarithm of the overlap of two clusters as Gaussians, summed over pairs",
@@ -77,43 +78,39 @@ def _log_rcip(s: State, mean: float) -> float:
 )
 def _rh(s: State, mean: float) -> float:
     """Sum over pairs of h_ij, or their mean."""
-    return _over_pairs(s, s.h_sum, mean)
+    return _over_pairs(s.n, s.k, s.h_sum, mean)
 
 
-def _over_pairs(s: State, value: float, mean: float) -> float:
-    if s.k < 2:
-        return FEW_CLUSTERS
-    for i in range(s.k):
-        if s.n[i] < 1.0:
-            return LIGHT_CLUSTER
-    if value != value:
-        return SINGULAR
-    return value / (s.k * (s.k - 1) / 2.0) if mean > 0.0 else value
+# The same where the columns of the state are prototypes, of fewer clusters.
 
 
 def _rcip_of_prototypes(s: Any, mean: float) -> float:
-    return _over_owners(s, s.owned_cip, mean)
+    return _over_pairs(s.n, s.clusters, s.owned_cip, mean)
 
 
 def _log_rcip_of_prototypes(s: Any, mean: float) -> float:
-    pairs = s.clusters * (s.clusters - 1) / 2.0
-    shift = math.log(pairs) if mean > 0.0 and pairs > 0.0 else 0.0
-    return _over_owners(s, s.owned_log_cip - shift, 0.0)
+    return _over_pairs(s.n, s.clusters, s.owned_log_cip - _log_pairs(s.clusters, mean), 0.0)
 
 
 def _rh_of_prototypes(s: Any, mean: float) -> float:
-    return _over_owners(s, s.owned_h, mean)
+    return _over_pairs(s.n, s.clusters, s.owned_h, mean)
 
 
-def _over_owners(s: Any, value: float, mean: float) -> float:
-    if s.clusters < 2.0:
+def _over_pairs(n: NDArray[np.float64], k: float, value: float, mean: float) -> float:
+    """A sum over the pairs of k clusters, or its mean, where the covariances have a value."""
+    if k < 2:
         return FEW_CLUSTERS
-    for i in range(s.n.size):
-        if s.n[i] < 1.0:
+    for i in range(n.size):
+        if n[i] < 1.0:
             return LIGHT_CLUSTER
     if value != value:
         return SINGULAR
-    return value / (s.clusters * (s.clusters - 1) / 2.0) if mean > 0.0 else value
+    return value / (k * (k - 1) / 2.0) if mean > 0.0 else value
+
+
+def _log_pairs(k: float, mean: float) -> float:
+    pairs = k * (k - 1) / 2.0
+    return math.log(pairs) if mean > 0.0 and pairs > 0.0 else 0.0
 
 
 def _on_prototypes(index: Index, reading: Reading, field: str) -> Index:
@@ -148,15 +145,14 @@ def rCIP(
     prototypes : bool, default False
         Compare the prototypes of clusters, not the clusters as a whole.
     """
-    ridge, given = options(epsilon, delta, log_rcip=log_rcip, mean=mean, prototypes=prototypes)
-    whole, parts = (_log_rcip, _LOG_RCIP) if given["log_rcip"] else (_rcip, _RCIP)
-    return replace(
-        parts if given["prototypes"] else whole,
-        name=named("rCIP", **given),
-        parameters=(float(given["mean"]),),
-        ridge=ridge,
-        recipe=("rCIP", given),
+    ridge, options = checked_options(
+        epsilon, delta, log_rcip=log_rcip, mean=mean, prototypes=prototypes
     )
+    if options["log_rcip"]:
+        index = _LOG_RCIP if options["prototypes"] else _log_rcip
+    else:
+        index = _RCIP if options["prototypes"] else _rcip
+    return _with_options(index, "rCIP", ridge, options)
 
 
 def rH(
@@ -179,11 +175,16 @@ def rH(
     prototypes : bool, default False
         Compare the prototypes of clusters, not the clusters as a whole.
     """
-    ridge, given = options(epsilon, delta, mean=mean, prototypes=prototypes)
+    ridge, options = checked_options(epsilon, delta, mean=mean, prototypes=prototypes)
+    return _with_options(_RH if options["prototypes"] else _rh, "rH", ridge, options)
+
+
+def _with_options(index: Index, family: str, ridge: Ridge, options: Mapping[str, Any]) -> Index:
     return replace(
-        _RH if given["prototypes"] else _rh,
-        name=named("rH", **given),
-        parameters=(float(given["mean"]),),
+        index,
+        name=name_with_options(family, **options),
+        parameters=(float(options["mean"]),),
         ridge=ridge,
-        recipe=("rH", given),
+        family=family,
+        options=options,
     )

@@ -14,12 +14,12 @@ that loss. The silhouette over all samples is `icvi.batch.silhouette_score`.
 
 from __future__ import annotations
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 
 
-@index(
+@builtin_index(
     name="SIL",
     title="Centroid silhouette",
     formula="how much nearer the samples of a cluster are to their own centroid than to the "

@@ -1,4 +1,4 @@
-"""What becomes of readings that are undefined: nan, the limit, or an error."""
+"""What the user gets for an undefined reading: nan, the limit, or an error."""
 
 from __future__ import annotations
 
@@ -9,15 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.errors import UndefinedIndexError
-from icvi.indices import Index
+from icvi.indices.index import Index
 from icvi.inputs import check_choice
 from icvi.kernels.undefined import limit_of, why
 
 Undefined = Literal["nan", "limit", "raise"]
 
 
-def treated(name: str, value: float, undefined: Undefined, limits: Mapping[str, float]) -> float:
-    """A value of the index ``name`` as the user wants it; limits are given by reason."""
+def check_undefined(undefined: object) -> None:
+    """Refuse what is no choice for undefined readings."""
+    check_choice(undefined, "undefined", get_args(Undefined))
+
+
+def resolve(name: str, value: float, undefined: Undefined, limits: Mapping[str, float]) -> float:
+    """The value itself; where it is undefined what the user chose. Limits are given by reason."""
     if value == value or undefined == "nan":
         return value
     if undefined == "limit":
@@ -25,25 +30,25 @@ def treated(name: str, value: float, undefined: Undefined, limits: Mapping[str, 
     raise UndefinedIndexError(f"{name} is undefined: {why(value)}")
 
 
-class Treatment:
+class UndefinedPolicy:
     """The user's choice for undefined readings of a list of indices."""
 
     def __init__(self, indices: Sequence[Index], undefined: Undefined) -> None:
-        check_choice(undefined, "undefined", get_args(Undefined))
+        check_undefined(undefined)
         self.indices = indices
         self.undefined = undefined
 
     def all(self, values: list[float]) -> list[float]:
-        """Treated readings of all indices."""
+        """Resolved readings of all indices."""
         return [self.one(position, value) for position, value in enumerate(values)]
 
     def one(self, position: int, value: float) -> float:
-        """One treated reading."""
+        """One resolved reading."""
         index = self.indices[position]
-        return treated(index.name, value, self.undefined, index.limits)
+        return resolve(index.name, value, self.undefined, index.limits)
 
     def column(self, position: int, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A column of readings over time, treated in place."""
+        """Readings of one index over time, resolved in place."""
         undefined = np.flatnonzero(np.isnan(values))
         if self.undefined == "nan" or undefined.size == 0:
             return values

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 
-from icvi.indices.index import index
+from icvi.indices.index import builtin_index
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 
 
-@index(
+@builtin_index(
     name="XB",
     title="Xie-Beni",
     formula="mean spread within clusters over the smallest distance of centroids",

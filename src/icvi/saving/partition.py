@@ -54,7 +54,7 @@ def pack_partition(p: Clusters) -> Packed:
         "features": d,
         "labels": [as_json(label) for label in p.labels],
         "serials": p._labels.serials,
-        "next_serial": p._labels._next,
+        "next_serial": p._labels.next_serial,
         "columns": p.columns,  # the shape of sums over pairs depends on it
         "last": int(p.meta[L.LAST]),
     }
@@ -80,8 +80,8 @@ def unpack_partition(part: Part, want: int = 0) -> Clusters:
     k = len(labels)
     p._labels.remember(labels)
     p._labels.serials[:] = part.wholes("serials", k, least=1)
-    p._labels._next = part.whole("next_serial", least=1)
-    rising = [*p._labels.serials, p._labels._next]
+    p._labels.next_serial = part.whole("next_serial", least=1)
+    rising = [*p._labels.serials, p._labels.next_serial]
     part.require(all(a < b for a, b in pairwise(rising)), "serials", "rising numbers", rising)
     p.factor = part.number("factor", math.ulp(0.0), 1.0)
     p._shown = p.factor == 1.0

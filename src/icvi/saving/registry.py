@@ -19,16 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index
-from icvi.indices.recipes import from_recipe, recipe_of
+from icvi.indices.catalogue import from_spec
 from icvi.kernels import layout as L
 from icvi.saving.json_values import as_json
 from icvi.saving.partition import Packed, pack_partition, unpack_partition, write
 from icvi.saving.parts import MOST, Part, read
 from icvi.saving.window import fill_window
 from icvi.state.partition import Partition
-from icvi.tracking.clock import Clock
-from icvi.tracking.half_life import Fading
-from icvi.tracking.window import Window
+from icvi.tracking.forgetting.clock import Clock
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Window
 
 if TYPE_CHECKING:
     from icvi.tracking.tracker import Tracker
@@ -109,33 +109,34 @@ def _as_partition(part: Part) -> Partition:
 def pack_tracker(t: Tracker) -> Packed:
     """Facts and arrays of a tracker."""
     values = t._read()
-    partition, arrays = pack_partition(t._partition)
+    partition, arrays = pack_partition(t._clusters)
     packed = {f"partition.{name}": array for name, array in arrays.items()}
     packed["values"] = np.array(values)
     facts: dict[str, Any] = {
-        "indices": [{"own": index.name} if index.own else recipe_of(index) for index in t.indices],
-        "undefined": t._treatment.undefined,
+        "indices": [index.spec for index in t.indices],
+        "undefined": t._policy.undefined,
         "window": as_json(t._spans[0]),
         "half_life": as_json(t._spans[1]),
         "least_weight": t._spans[2].hex(),
         "seen": t._seen,
         "partition": partition,
     }
-    if t._flow is not None:
-        facts["clock"] = [t._flow.clock.now, t._flow.clock.started]
-    if t._window is not None:
-        X, weights, serials, ticks = t._window.held(0, len(t._window))
+    forgetting = t._forgetting
+    if isinstance(forgetting, (Window, HalfLife)):
+        facts["clock"] = [forgetting.clock.now, forgetting.clock.started]
+    if isinstance(forgetting, Window):
+        X, weights, serials, ticks = forgetting.samples(0, len(forgetting))
         packed |= {"window.X": X, "window.weights": weights}
         packed |= {"window.serials": serials, "window.ticks": ticks}
-        if t._window.events:
-            packed["window.winners"] = t._window.winners(0, len(t._window))
+        if forgetting.events:
+            packed["window.winners"] = forgetting.winners(0, len(forgetting))
     if t._prototypes is not None:
         from icvi.saving.prototypes import pack_prototypes
 
         facts["prototypes"], arrays = pack_prototypes(t._prototypes)
         packed |= {f"prototypes.{name}": array for name, array in arrays.items()}
-    if t._fading is not None:
-        facts["origin"] = t._fading.origin
+    if isinstance(forgetting, HalfLife):
+        facts["origin"] = forgetting.origin
     return facts, packed
 
 
@@ -179,25 +180,26 @@ def _as_tracker(part: Part, own: Mapping[str, Index]) -> Tracker:
     _put_partition(part, t)
     t._seen, t._stale = part.whole("seen"), False
     t._values = part.floats("values", (len(t.indices),), finite=False).tolist()
-    if t._flow is not None:
-        _set_clock(part, t._flow.clock)
+    forgetting = t._forgetting
+    if isinstance(forgetting, (Window, HalfLife)):
+        _set_clock(part, forgetting.clock)
     if t._prototypes is not None:
         from icvi.saving.prototypes import unpack_prototypes
 
-        unpack_prototypes(t._prototypes, part.part("prototypes"), t._partition)
-    if isinstance(t._flow, Window):
-        fill_window(part.part("window", {}), t._flow, t._partition, t._prototypes)
-    elif isinstance(t._flow, Fading):
-        _set_origin(part, t._flow)
-        t._flow.measure(t._partition)
+        unpack_prototypes(t._prototypes, part.part("prototypes"), t._clusters)
+    if isinstance(forgetting, Window):
+        fill_window(part.part("window", {}), forgetting, t._clusters, t._prototypes)
+    elif isinstance(forgetting, HalfLife):
+        _set_origin(part, forgetting)
+        forgetting.update_threshold(t._clusters)
     return t
 
 
 def _put_partition(part: Part, t: Tracker) -> None:
-    fresh, written = t._partition, part.part("partition")
+    fresh, written = t._clusters, part.part("partition")
     p = unpack_partition(written, int(fresh.meta[L.WANT]))
     written.require(p._scatter == fresh._scatter, "scatter", str(fresh._scatter).lower())
-    fades = t._fading is not None
+    fades = t._forgetting.fades
     written.require(fades or p.factor == 1.0, "factor", "1 without a half-life", p.factor)
     t._adopt(p)
 
@@ -211,7 +213,7 @@ def _set_clock(part: Part, clock: Clock) -> None:
             raise part.damage("clock", "expected a moment, and whether it has come")
 
 
-def _set_origin(part: Part, fading: Fading) -> None:
+def _set_origin(part: Part, fading: HalfLife) -> None:
     """The moment that weights are kept as of."""
     now, span = fading.clock.now, fading.clock.span
     origin = part.fact("origin")
@@ -224,7 +226,7 @@ def _set_origin(part: Part, fading: Fading) -> None:
 def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
     written = part.many("indices")
     for entry in written:
-        part.require(isinstance(entry, dict), "indices", "recipes", entry)
+        part.require(isinstance(entry, dict), "indices", "specifications", entry)
     names = [entry["own"] for entry in written if "own" in entry]
     part.require(all(isinstance(name, str) for name in names), "indices", "names", names)
     missing = [name for name in names if name not in own]
@@ -234,4 +236,4 @@ def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
             f"your own indices: icvi.load(path, indices=[{', '.join(missing)}])"
         )
     with part.making("indices"):
-        return [own[entry["own"]] if "own" in entry else from_recipe(entry) for entry in written]
+        return [own[entry["own"]] if "own" in entry else from_spec(entry) for entry in written]

@@ -13,10 +13,10 @@ from icvi.connectivity.connectivity import Connectivity
 from icvi.connectivity.events import LARGEST_NUMBER
 from icvi.inputs import LARGEST
 from icvi.saving.parts import Part
-from icvi.state.changes import Integers
+from icvi.state.arrays import Integers
 from icvi.state.clusters import Clusters
+from icvi.tracking.forgetting.window import Window
 from icvi.tracking.prototypes import Prototypes
-from icvi.tracking.window import Window
 
 
 def fill_window(part: Part, window: Window, p: Clusters, prototypes: Prototypes | None) -> None:
@@ -26,7 +26,7 @@ def fill_window(part: Part, window: Window, p: Clusters, prototypes: Prototypes 
     part.require(n == 0 or d is not None, "X", "no samples where there are no features", n)
     X = part.floats("X", (n, d), -LARGEST, LARGEST)
     weights = part.floats("weights", (n,), 0.0, LARGEST)
-    serials = part.integers("serials", (n,), -1, p._labels._next - 1)
+    serials = part.integers("serials", (n,), -1, p._labels.next_serial - 1)
     part.require((weights[serials > 0] > 0.0).all(), "weights", "weights above 0 in clusters")
     winners = None
     if window.events and prototypes is not None:

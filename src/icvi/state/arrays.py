@@ -1,4 +1,4 @@
-"""The arrays that kernels work on: how they grow and shrink, and what is done to whole columns."""
+"""The arrays that kernels work on: how they grow, shrink and are undone, column by column."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from icvi.kernels import layout as L
 from icvi.transactions import own_arrays
 
+Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Mark = tuple[Any, ...]
 Snapshot = tuple[Any, ...]
@@ -22,7 +23,7 @@ Snapshot = tuple[Any, ...]
 #: Best and bound of every family of row extremes before any entry is seen.
 _WORST = ((L.NEAREST, np.inf), (L.FARTHEST, -np.inf), (L.NEIGHBOUR, np.inf), (L.OVERLAP, -np.inf))
 
-#: Column of everything: the cluster that holds all samples.
+#: Column of all samples together, whatever their cluster.
 ALL = 0
 
 _LOG_ROOM = 16  # columns that a log has room for at first
@@ -30,7 +31,7 @@ _MOST_LOGGED = 3  # columns that one change of a single sample may log
 
 
 class SnapshotNeeded(Exception):  # noqa: N818 - it never leaves the package
-    """What is to be done cannot be undone by a log of columns; undo, take a snapshot, repeat."""
+    """The log of columns cannot undo the next step: roll back, take a snapshot, try again."""
 
 
 @functools.cache
@@ -42,7 +43,7 @@ def kernel(name: str, module: str | None = None) -> Any:
 class Plan:
     """The compiled steps that a loop runs at every reading, with their arrays."""
 
-    def __init__(self, steps: NDArray[np.int64], parameters: NDArray[np.float64]) -> None:
+    def __init__(self, steps: NDArray[np.int64], parameters: Floats) -> None:
         self.steps, self.parameters = steps, parameters
         self.G = np.zeros((1, 1, 1))
 
@@ -50,15 +51,15 @@ class Plan:
 NO_PLAN = Plan(np.empty((0, 3), dtype=np.int64), np.empty((0, 1)))
 
 
-def zeros(shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
-    """Zeros for a purpose, which the error names when there is no memory for them."""
+def zeros(shape: tuple[int, ...], what: str) -> Floats:
+    """An array of zeros; the error names its purpose when there is no memory for it."""
     size = math.prod(shape) * 8
     message = (
         f"not enough memory for {what}: {size / 2**30:,.1f} GiB in one array; track fewer "
         "clusters or features, or leave these indices out"
     )
     if size > _physical_memory():
-        # The system may promise what it does not have, and end the process when it is used.
+        # The system may overcommit, and kill the process when the memory is used.
         raise MemoryError(message)
     try:
         return np.zeros(shape)
@@ -75,15 +76,15 @@ def _physical_memory() -> float:
 
 
 class Arenas:
-    """Columns of moments, one per cluster and one for everything; `kernels.layout` says where."""
+    """Columns of moments: one per cluster, and one for all samples; see `kernels.layout`."""
 
     def __init__(self, scatter: bool) -> None:
         self._scatter = bool(scatter)
         self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.columns = 0
-        self.factor = 1.0  # what weights that are kept are worth
-        self._shown = True  # whether A shows them so
-        self.form = 0  # counts up when columns are made or dropped: caches made before are void
+        self.factor = 1.0  # what stored weights are multiplied by when they are read
+        self._shown = True  # whether A holds the multiplied weights
+        self.form = 0  # counts up when columns are added or dropped: earlier caches are invalid
         self.A = np.zeros((L.V, 0))
         self.Q = np.zeros((0, L.Q_S, 0))
         self.C = np.zeros((L.CACHE_ROWS, 0))
@@ -91,10 +92,10 @@ class Arenas:
         self.meta[L.SCATTER] = self._scatter
         self.meta[L.LOGGED] = L.NOT_LOGGED
         self._log = np.zeros((0, 1))
-        #: Called before arrays grow, with the numbers of columns and features to come: what
-        #: must grow with them is allocated first, so that nothing has changed when that fails.
+        #: Called before arrays grow, with the new numbers of columns and features: whatever must
+        #: grow with them is allocated first, so that nothing has changed when that fails.
         self.before_growing: Callable[[int, int], None] | None = None
-        self.purpose = "scatter=True"  # what scatter matrices are kept for, in words
+        self.purpose = "scatter=True"  # why scatter matrices are kept, for error messages
 
     @property
     def n_features(self) -> int | None:
@@ -109,7 +110,7 @@ class Arenas:
     # -- size ------------------------------------------------------------------------------
 
     def reserve(self, k: int, d: int) -> None:
-        """Make room for k clusters in d features; what is there stays."""
+        """Make room for k clusters in d features; the content stays."""
         if k + 1 <= self.columns:
             return
         m = self.meta
@@ -126,11 +127,11 @@ class Arenas:
         Q = zeros((columns + 1, L.sum_rows(d, self._scatter), L.width_for(d)), what)
         if self.before_growing is not None:
             self.before_growing(columns, d)
-        held = self.columns
-        if held:
-            A[:, :held] = self.A
-            C[:, :held] = self.C
-            Q[:held], Q[-1] = self.Q[:-1], self.Q[-1]
+        old = self.columns
+        if old:
+            A[:, :old] = self.A
+            C[:, :old] = self.C
+            Q[:old], Q[-1] = self.Q[:-1], self.Q[-1]
         self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
         m[L.D], m[L.ROWS], m[L.COLUMNS] = d, len(A), columns
         m[L.Q_ROWS], m[L.Q_WIDTH] = Q.shape[1:]
@@ -138,12 +139,12 @@ class Arenas:
         self._write_addresses()
         self._make_log()
         if m[L.LOGGED] == 0:
-            # The arrays before are as they were, and stay so: that is all there is to undo.
+            # The old arrays are unchanged and stay so: putting them back undoes everything.
             m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE] = m[L.K], m[L.LAST], m[L.STALE]
             m[L.LOGGED] = L.GROWN
 
     def drop(self, column: int) -> None:
-        """Take out a column; those behind it move up."""
+        """Delete a column; those behind it move up."""
         self.need_snapshot()
         k = self.n_clusters
         self.A[:, column:k] = self.A[:, column + 1 : k + 1]
@@ -163,12 +164,11 @@ class Arenas:
         self.meta[L.LOG_ROOM] = len(self._log)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Who holds a copy says what grows with it.
+        # The owner of a copy sets its own hook.
         left_out = ("before_growing", "_log")
         return {key: value for key, value in vars(self).items() if key not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # A copy has arrays of its own.
         self.__dict__.update(own_arrays(state))
         self.before_growing, self._log = None, np.zeros((0, 1))
         self.meta[L.LOGGED] = L.NOT_LOGGED
@@ -177,19 +177,44 @@ class Arenas:
     # -- whole columns ---------------------------------------------------------------------
 
     def join(self, column: int, other: Arenas, source: int, sign: float = 1.0) -> None:
-        """A column of some state enters one of this, or leaves it."""
+        """Add a column of a state to one of this, or subtract it (sign -1)."""
         self.need_snapshot()
         kernel("join")(self.meta, self.A, self.Q, other.A, other.Q, column, source, sign)
 
-    def take_out(self, column: int) -> None:
-        """A cluster leaves the column of everything; its own is left to `drop`."""
+    def subtract_from_all(self, column: int) -> None:
+        """Subtract a cluster from the column of all samples; `drop` deletes its own."""
         if self.n_clusters > 1:
             self.join(ALL, self, column, -1.0)
 
     def put(self, column: int, other: Self, source: int) -> None:
-        """A column of another state takes the place of one of this."""
+        """Replace a column by one of another state."""
         self.A[:, column] = other.A[:, source]
         self.Q[column] = other.Q[source]
+
+    # -- many samples ----------------------------------------------------------------------
+
+    def update_many(
+        self,
+        plan: Plan,
+        X: Floats,
+        columns: Integers,
+        weights: Floats,
+        rows: Integers,
+        out: Floats,
+        ks: Integers,
+    ) -> None:
+        """Add samples to columns (0: none), with the readings of a plan in ``rows`` of ``out``."""
+        kernel("update_many")(
+            *(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters),
+            *(X, columns, weights, rows, out, ks),
+        )
+
+    def change_many(self, plan: Plan, *arguments: Any) -> tuple[int, int]:
+        """Run `kernels.moments.change_many` on these arrays: where it stopped, and why."""
+        r, ended = kernel("change_many")(
+            *(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters), *arguments
+        )
+        return int(r), int(ended)
 
     # -- undoing ---------------------------------------------------------------------------
 
@@ -205,14 +230,14 @@ class Arenas:
         touched : ndarray of int, optional
             The columns that change, where no others do and none moves.
         grows : bool, default False
-            Whether the first thing to happen is that new arrays take the place of these.
+            Whether the first change replaces these arrays by larger ones.
         """
         m = self.meta
         m[L.LOGGED] = L.NOT_LOGGED
         used = int(m[L.K]) + 1 if self.columns else 0
         which: Any = slice(0 if grows else used)
         if touched is not None and not grows and 4 * len(touched) < used:
-            # Readings count what is in the queue, too.
+            # Readings also change the columns in the queue.
             queued = self.C[L.QUEUE, : m[L.STALE]].astype(np.int64)
             few = np.unique(np.concatenate([touched[touched < used], queued, [ALL]]))
             which = few if 2 * len(few) < used else which
@@ -236,7 +261,7 @@ class Arenas:
         self.form += 1
 
     def _undo_logged(self) -> None:
-        """Have the columns of the log be what they were; readings have not seen them since."""
+        """Restore the columns in the log; no reading has used them since."""
         m, logged = self.meta, int(self.meta[L.LOGGED])
         if logged in (0, L.NOT_LOGGED):
             return
@@ -251,7 +276,7 @@ class Arenas:
         m[L.K], m[L.LAST], m[L.STALE] = m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE]
 
     def _put_back(self, saved: Any) -> None:
-        """Have all columns be what they were; caches are made again."""
+        """Restore all columns; caches are computed again."""
         _, which, (A, Q, counted, owner), (used, k, last, stale) = saved
         m = self.meta
         m[L.K], m[L.LAST], m[L.STALE], m[L.LOGGED] = k, last, stale, L.NOT_LOGGED
@@ -259,23 +284,23 @@ class Arenas:
             self.A[:, used:], self.Q[used:-1], self.C[L.OWNER, used:] = 0.0, 0.0, 0.0
             self.A[:, which], self.Q[which], self.Q[-1:] = A, Q, counted
             self.C[L.OWNER, which] = owner
-            self._void_extremes()
+            self._reset_extremes()
             self.touch_all()
 
     def need_snapshot(self) -> None:
-        """Say that what comes now cannot be undone by the log."""
+        """Ask for a snapshot where the log cannot undo the next step."""
         if self.meta[L.LOGGED] != L.NOT_LOGGED:
             raise SnapshotNeeded
 
     def _make_log(self) -> None:
-        """Have a log for columns as they are now."""
+        """Make a log for columns of the present size."""
         width = L.log_width(self.meta)
         if self._log.shape[1] != width or not len(self._log):
             self._log = np.zeros((_LOG_ROOM, width))
         self._write_addresses()
 
     def log_room(self) -> None:
-        """Have room in the log for one more change of a single sample."""
+        """Make room in the log for one more change of a single sample."""
         if self.meta[L.LOGGED] + _MOST_LOGGED > len(self._log):
             self._log = np.concatenate([self._log, np.zeros_like(self._log)])
             self._write_addresses()
@@ -283,28 +308,28 @@ class Arenas:
     # -- fading ----------------------------------------------------------------------------
 
     def fade(self, factor: float) -> None:
-        """Have all weights that are kept be worth them times a factor."""
+        """Set the factor that stored weights are multiplied by when they are read."""
         self.factor, self._shown = factor, False
 
     def show(self) -> None:
-        """Have readings see what weights are worth now."""
+        """Multiply the weights that readings see by the present factor."""
         if not self._shown:
             kernel("show_all", "scale")(self.meta, self.factor)
             self._shown = True
             if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
-                # Covariances divide by n - 1, which does not scale; and where noise has touched
-                # no cluster, all of them have faded since the last reading.
+                # Covariances divide by n - 1, which does not scale. And noise changes no cluster,
+                # but all clusters have faded since the last reading.
                 self.touch_all()
 
     def faded(self, least: float, factor: float) -> list[int]:
-        """Columns that are worth less than the least weight, the last one first."""
-        held = self.A[L.HELD, 1 : self.n_clusters + 1]
-        return [int(i) + 1 for i in np.flatnonzero(factor < least / held)[::-1]]
+        """Columns whose weight times ``factor`` is below the least weight, the last one first."""
+        stored = self.A[L.HELD, 1 : self.n_clusters + 1]
+        return [int(i) + 1 for i in np.flatnonzero(factor < least / stored)[::-1]]
 
     # -- readings --------------------------------------------------------------------------
 
-    def adopt(self, plan: Plan, out: NDArray[np.float64]) -> None:
-        """Have `read` run this plan; it and its arrays must stay alive."""
+    def adopt(self, plan: Plan, out: Floats) -> None:
+        """Make `read` run this plan; the caller keeps it and its arrays alive."""
         m = self.meta
         m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
         m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
@@ -318,11 +343,11 @@ class Arenas:
         self.touch_all()
 
     def read(self) -> None:
-        """Take the readings of the plan that was adopted."""
+        """Compute the readings of the adopted plan."""
         kernel("read")(self.meta)
 
     def touch_all(self) -> None:
-        """Have every cluster's caches refreshed at the next reading."""
+        """Mark the caches of every cluster as stale."""
         k = self.n_clusters
         self.C[L.QUEUE, :k] = np.arange(1, k + 1)
         self.C[L.QUEUED] = 0.0
@@ -330,13 +355,13 @@ class Arenas:
         self.meta[L.STALE] = k
 
     def forget_caches(self) -> None:
-        """Have all caches made again: columns no longer mean what they meant."""
-        self._void_extremes()
+        """Invalidate all caches: columns now belong to other clusters."""
+        self._reset_extremes()
         self.Q[-1:], self.Q[:, L.Q_COUNTED : L.Q_COUNTED + 2] = 0.0, 0.0
         self.form += 1
         self.touch_all()
 
-    def _void_extremes(self) -> None:
+    def _reset_extremes(self) -> None:
         for row, worst in _WORST:
             self.C[row : row + 2] = worst
             self.C[row + 2] = 0.0

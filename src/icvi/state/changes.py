@@ -3,37 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array, as_samples, as_weights
+from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
-from icvi.labels import NOISE
-from icvi.state.arrays import NO_PLAN, Plan, Snapshot, kernel
-from icvi.state.refusals import no_such_noise, refusal, unknown_label
-
-if TYPE_CHECKING:
-    from icvi.state.clusters import Clusters
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
+from icvi.labels import NOISE, as_label_array
+from icvi.state.arrays import NO_PLAN, Floats, Integers, Plan, Snapshot
+from icvi.state.clusters import Clusters
+from icvi.state.refusals import unknown_label
 
 _NO_ROWS: Integers = np.empty(0, dtype=np.int64)
 _NO_VALUES: Floats = np.empty((0, 0))
 
 
 def no_readings() -> Plan:
-    """The plan of a partition that nobody reads."""
+    """The plan of a partition that is not read."""
     return NO_PLAN
 
 
 class Changes:
-    """Samples that enter a cluster, leave one, or go from one to another, in this order.
+    """Samples that enter a cluster, leave one, or move from one to another, in this order.
 
-    Clusters have numbers that stay the same while columns come and go: those that are there have
-    the number of their column, new ones follow; 0 is none, or noise.
+    Clusters have numbers that stay the same while columns are created and dropped: existing
+    clusters have the number of their column, new ones follow; 0 is none, or noise.
 
     Attributes
     ----------
@@ -42,7 +37,11 @@ class Changes:
     noise : ndarray of {-1, 0, 1}
         Whether a sample leaves or joins the noise.
     factors : ndarray
-        What weights are worth at each change, where old samples fade; else empty.
+        What stored weights are worth at each change, where old samples fade; else empty.
+    entering : ndarray of int
+        The changes that bring a new sample, after which a reading may be due.
+    leaves : bool
+        Whether the caller removes samples from clusters.
     """
 
     def __init__(self, partition: Clusters, X: Floats, weights: Floats) -> None:
@@ -51,8 +50,8 @@ class Changes:
         self.factors: Floats = np.empty(0)
         self._fading = np.zeros(2)
         self._names: list[Hashable] = [None, *partition.labels]
-        self.entering: Integers = np.arange(len(X))  # after which changes a reading may be due
-        self.leaves = False  # whether samples leave clusters because somebody says so
+        self.entering: Integers = np.arange(len(X))
+        self.leaves = False
 
     def __len__(self) -> int:
         return len(self.X)
@@ -62,18 +61,37 @@ class Changes:
         """Labels of all clusters, in the order of their numbers from 1."""
         return self._names[1:]
 
+    @property
+    def only_adds(self) -> bool:
+        """Whether samples only enter: then no column is dropped, and no sample refused."""
+        return not self.sources.any()
+
     def snapshot(self) -> Snapshot:
-        """What the partition's `restore` needs to undo these changes; for before they begin."""
-        living = self.sources.any() or self.factors.size
+        """What the partition's `restore` needs to undo these changes; taken before they begin."""
         grows = len(self._names) > self.partition.columns
-        return self.partition.snapshot(None if living else self.targets, grows)
+        return self.partition.snapshot(self.targets if self.only_adds else None, grows)
+
+    # -- making them -----------------------------------------------------------------------
+    #
+    # `_place` maps numbers to columns and back: `_place[0, number]` is the column of a cluster, 0
+    # while it does not exist, and `_place[1, column]` is the number of a column. The two rows stay
+    # inverse to each other because columns change in two ways only. The kernel creates a column
+    # behind the last one, and writes both entries. `_drop` deletes a column, and moves those behind
+    # it up in both rows. A cluster that loses its last sample and gets a new one later has the
+    # same number all along, but a new column, the last.
+    #
+    # Where samples only enter, the map is the identity from the start: `encode` has numbered new
+    # labels in the order in which their first samples come, which is the order of new columns.
+    #
+    # The partition learns the labels of new columns from `_name_columns`, before any column is
+    # dropped and at the end: new columns are the last ones, so labels are in the order of columns.
 
     def __enter__(self) -> Self:
         p = self.partition
         p.reserve(len(self._names) - 1, self.X.shape[1])
         self._place = np.tile(np.arange(len(self._names)), (2, 1))
-        self._living = bool(self.sources.any() or self.factors.size)
-        if self._living:
+        self._adding = self.only_adds
+        if not self._adding:
             self._place[:, p.n_clusters + 1 :] = 0
         return self
 
@@ -89,65 +107,66 @@ class Changes:
         out: Floats = _NO_VALUES,
         ks: Integers = _NO_ROWS,
     ) -> None:
-        """Make a part of the changes, with the readings that a plan takes into rows of ``out``."""
-        rows = np.full(len(self.X[part]), -1) if rows is None else rows
-        if self._living:
-            self._change(prepare, part, rows, out, ks)
-        else:
-            p, plan = self.partition, prepare()
-            kernel("update_many")(
-                *(p.A, p.Q, p.C, plan.G, p.meta, plan.steps, plan.parameters),
-                *(self.X[part], self.targets[part], self.weights[part], rows, out, ks),
-            )
-        noise = float(self.weights[part] @ self.noise[part])
-        self.partition._noise = max(0.0, self.partition._noise + noise)
+        """Make some of the changes, the next ones.
 
-    def _change(
-        self,
-        prepare: Callable[[], Plan],
-        part: slice,
-        rows: Integers,
-        out: Floats,
-        ks: Integers,
+        Parameters
+        ----------
+        prepare : callable
+            Returns the plan of the readings, with caches for the state as it is.
+        part : slice
+            Which changes.
+        rows : ndarray of int, optional
+            Rows of ``out`` for the readings after these changes, -1 for no reading.
+        out, ks : ndarray
+            Receive the readings, and the numbers of clusters.
+        """
+        start, stop, _ = part.indices(len(self))
+        rows = np.full(stop - start, -1) if rows is None else rows
+        self._run(prepare, slice(start, stop), rows, out, ks)
+
+    def _run(
+        self, prepare: Callable[[], Plan], part: slice, rows: Integers, out: Floats, ks: Integers
     ) -> None:
-        """Changes that may leave clusters empty, fade or be refused."""
-        p = self.partition
-        r, changed = 0, False
-        while True:
-            plan = prepare()
-            r, ended = kernel("change_many")(
-                *(p.A, p.Q, p.C, plan.G, p.meta, plan.steps, plan.parameters),
-                *(self.X[part], self.sources[part], self.targets[part], self.weights[part]),
-                *(self.factors[part], rows, self._place, self._fading, r, changed, out, ks),
-            )
-            if ended == L.DONE:
-                break
-            changed = ended != L.FADED
-            self._mend((part.start or 0) + r, ended)
+        p, X, weights = self.partition, self.X[part], self.weights[part]
+        if self._adding:
+            p.update_many(prepare(), X, self.targets[part], weights, rows, out, ks)
+        else:
+            r, changed = 0, False
+            while True:
+                r, ended = p.change_many(
+                    *(prepare(), X, self.sources[part], self.targets[part], weights),
+                    *(self.factors[part], rows, self._place, self._fading, r, changed, out, ks),
+                )
+                if ended == L.DONE:
+                    break
+                changed = ended != L.FADED
+                self._finish(part.start + r, ended)
+        p.add_noise(float(weights @ self.noise[part]))
 
-    def _mend(self, r: int, ended: int) -> None:
-        """Do what the compiled loop left to do at change r."""
+    def _finish(self, r: int, ended: int) -> None:
+        """Do what the compiled loop cannot do at change r: drop columns, raise errors."""
         number = int(self.sources[r])
         if ended == L.VANISHED:
             self._name_columns()
             self._drop(int(self._place[0, number]))
         else:
             label, weight = self._names[number], float(self.weights[r])
-            raise ValueError(f"sample {r}: {refusal(ended, label, weight, self.partition)}")
+            raise ValueError(f"sample {r}: {self.partition.refusal(ended, label, weight)}")
 
     def _name_columns(self) -> None:
-        """Remember the labels of the columns that are new."""
-        labels, k = self.partition._labels, self.partition.n_clusters
-        labels.remember(self._names[n] for n in self._place[1, len(labels) + 1 : k + 1])
+        """Tell the partition the labels of new columns."""
+        p = self.partition
+        new = self._place[1, len(p.serials) + 1 : p.n_clusters + 1]
+        p.name_columns([self._names[number] for number in new.tolist()])
 
     def _drop(self, column: int) -> None:
-        """Take out a column that is empty."""
-        self.partition._drop(column)
-        k = self.partition.n_clusters
-        self._place[0, self._place[1, column]] = 0
-        self._place[1, column : k + 1] = self._place[1, column + 1 : k + 2]
-        self._place[1, k + 1 :] = 0
-        self._place[0, self._place[1, 1 : k + 1]] = np.arange(1, k + 1)
+        """Drop an empty column."""
+        self.partition.drop(column)
+        k, (columns, numbers) = self.partition.n_clusters, self._place
+        columns[numbers[column]] = 0
+        numbers[column : k + 1] = numbers[column + 1 : k + 2]
+        numbers[k + 1 :] = 0
+        columns[numbers[1 : k + 1]] = np.arange(1, k + 1)
 
 
 _NOT_GIVEN: Any = object()
@@ -178,13 +197,14 @@ class Chunk(Changes):
             self.noise -= self.sources == NOISE
             if new is _NOT_GIVEN:
                 self.labels = labels
-            self._check_noise()
+            # The most noise that has left at any moment, less the noise that has joined.
+            partition.check_noise(-float(np.cumsum(self.weights * self.noise).min()))
         idle = (self.weights == 0.0) | (self.sources == self.targets)
         self.sources[idle], self.targets[idle] = NOISE, NOISE
 
     def _numbers(self, labels: NDArray[Any]) -> Integers:
-        """Numbers of labels, which get one where they have none; without weight only checked."""
-        encode, counted = self.partition._labels.encode, self.weights > 0.0
+        """Numbers of labels, also of new ones; those of samples without weight are only checked."""
+        encode, counted = self.partition.encode, self.weights > 0.0
         encode(labels[~counted])
         numbers = np.zeros(len(labels), dtype=np.int64)
         numbers[counted], new = encode(labels[counted])
@@ -192,18 +212,12 @@ class Chunk(Changes):
         return numbers
 
     def _known_numbers(self, labels: NDArray[Any]) -> Integers:
-        """Numbers of labels that must be there, or be among the new ones."""
-        numbers, absent = self.partition._labels.encode(labels)
-        known = len(self.partition._labels)
+        """Numbers of labels of clusters that exist, or that this chunk creates."""
+        numbers, absent = self.partition.encode(labels)
+        known = self.partition.n_clusters
         to = np.arange(known + len(absent) + 1)
         for offset, label in enumerate(absent, start=known + 1):
             if label not in self._names[known + 1 :]:
                 raise ValueError(unknown_label(label, self.partition.labels))
             to[offset] = self._names.index(label, known + 1)
         return to[numbers]
-
-    def _check_noise(self) -> None:
-        held = self.partition._noise
-        wanted = -float(np.minimum.accumulate(np.cumsum(self.weights * self.noise))[-1])
-        if wanted > held * (1.0 + 1e-9):
-            raise ValueError(no_such_noise(wanted, held))

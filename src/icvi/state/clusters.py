@@ -1,12 +1,13 @@
 """The moments of a labelled stream: weights, centroids and scatter of every cluster.
 
-Without a guard: what holds them (a `Partition`, a `Tracker`) undoes a call that is refused or
+Without a guard: the owner (a `Partition`, a `Tracker`) undoes a call that is refused or
 interrupted, with `mark` or `snapshot` before it and `restore` after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from bisect import bisect_left
+from collections.abc import Hashable, Iterable
 from itertools import starmap
 from typing import Any
 
@@ -16,9 +17,8 @@ from numpy.typing import NDArray
 from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, plain
-from icvi.state.arrays import ALL, Arenas, Integers, Mark, Snapshot, kernel
-from icvi.state.changes import Chunk
-from icvi.state.refusals import no_such_noise, refusal, unknown_label
+from icvi.state.arrays import ALL, NO_PLAN, Arenas, Floats, Integers, Mark, Snapshot, kernel
+from icvi.state.refusals import too_little_noise, unknown_label, why_not_in
 from icvi.wording import short
 
 _FLOAT = np.dtype(np.float64)
@@ -33,7 +33,7 @@ class Clusters(Arenas):
         self._known = self._labels.columns
         self._noise = 0.0
 
-    # -- what it holds ---------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------
 
     @property
     def n_samples(self) -> float:
@@ -49,28 +49,38 @@ class Clusters(Arenas):
         return noise / total if total > 0.0 else 0.0
 
     @property
+    def noise(self) -> float:
+        """Stored weight of the samples with the noise label."""
+        return self._noise
+
+    @property
+    def noise_label(self) -> Hashable:
+        """Label that marks noise; None where there is none."""
+        return self._labels.noise_label
+
+    @property
     def labels(self) -> list[Hashable]:
         """Cluster labels in order of first appearance."""
         return self._labels.known()
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def counts(self) -> Floats:
         """(k,) weight of every cluster."""
         return self._row(L.N)
 
     @property
-    def compactness(self) -> NDArray[np.float64]:
+    def compactness(self) -> Floats:
         """(k,) sum of squared distances of a cluster's samples to its centroid."""
         return self._row(L.CP)
 
     @property
-    def centers(self) -> NDArray[np.float64]:
+    def centers(self) -> Floats:
         """(k, d) centroids."""
         k, d = self.n_clusters, self.n_features or 0
         return self.A[L.V : L.V + d, 1 : k + 1].T.copy()
 
     @property
-    def covariances(self) -> NDArray[np.float64]:
+    def covariances(self) -> Floats:
         """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
         if not self._scatter:
             raise ValueError(
@@ -88,13 +98,7 @@ class Clusters(Arenas):
         degrees[degrees <= 0.0] = np.nan
         return covariances / degrees[:, None, None]
 
-    def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(n_samples={self.n_samples:g}, "
-            f"n_clusters={self.n_clusters}, n_features={self.n_features})"
-        )
-
-    def _row(self, row: int) -> NDArray[np.float64]:
+    def _row(self, row: int) -> Floats:
         self.show()
         return self.A[row, 1 : self.n_clusters + 1].copy()
 
@@ -116,11 +120,11 @@ class Clusters(Arenas):
             self._noise += weight
 
     def add_known(self, x: Any, label: Hashable, weight: float) -> bool:
-        """Add one sample to a cluster that is there; False, and nothing done, if it is not.
+        """Add one sample to an existing cluster; returns False, and does nothing, for a new one.
 
-        The kernel is called by an unpacking, not by a call of Python's, and comes last: after it
-        no interrupt is raised before the caller's next call; see `icvi.transactions`. So who does
-        nothing else needs neither mark nor snapshot.
+        The kernel comes last, and an unpacking calls it instead of a call instruction: after it no
+        interrupt is raised before the caller's next call; see `icvi.transactions`. So a caller that
+        does nothing else needs neither mark nor snapshot.
         """
         if x.__class__ is not np.ndarray or x.dtype is not _FLOAT or x.shape != self._shape:
             x = as_sample(x, self.n_features)
@@ -137,29 +141,25 @@ class Clusters(Arenas):
         update = kernel("update")
         [fine] = starmap(update, [(self.meta, x, column, weight, LARGEST)])
         if not fine:
-            as_sample(x)  # says what is wrong
+            as_sample(x)  # raises the error
         return True
 
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
-        """Take back one sample that was added with this label."""
+        """Remove one sample that was added with this label."""
         self.move(x, label, None, weight)
 
-    def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
-        """Have one sample go from a cluster to another, which may be new."""
-        self.move(x, old, (new,), weight)
-
     def same(self, old: Hashable, new: Hashable) -> bool:
-        """Whether two labels, the first of which is known, mean one cluster, or both noise."""
+        """Whether two labels, the first of which is known, are one cluster, or both noise."""
         return self._labels.find(old) == self._labels.find(new)
 
-    def as_sample(self, x: Any) -> NDArray[np.float64]:
-        """One sample as an array, checked; quickly where it is one already."""
+    def as_sample(self, x: Any) -> Floats:
+        """One sample as a checked array; fast where it is one already."""
         if (
             x.__class__ is np.ndarray
             and x.dtype is _FLOAT
             and x.shape == self._shape
             and x.flags.c_contiguous
-            and x.dot(x) < LARGEST  # far below what is refused, and no nan
+            and x.dot(x) < LARGEST  # far below the limit, and not nan
         ):
             return x
         return as_sample(x, self.n_features)
@@ -169,7 +169,7 @@ class Clusters(Arenas):
         return self._labels.find(label) != NOISE and weight > 0.0
 
     def move(self, x: Any, old: Hashable, new: tuple[Hashable] | None, weight: float) -> None:
-        """Take a sample out of a cluster; it enters the one in ``new``, if any."""
+        """Remove a sample from a cluster; it enters the one in ``new``, if any."""
         x = self.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
@@ -196,34 +196,50 @@ class Clusters(Arenas):
         target: int,
         weight: float,
     ) -> None:
-        founds = target > len(self._labels)
-        if founds:
+        creates = target > len(self._labels)
+        if creates:
             self.reserve(target, x.size)
         ended = kernel("change_one")(self.meta, x, source, target, weight)
         if ended not in (L.DONE, L.VANISHED):
-            raise ValueError(refusal(ended, plain(old), weight, self))
-        if new and founds:
+            raise ValueError(self.refusal(ended, plain(old), weight))
+        if new and creates:
             self._labels.remember([plain(new[0])])
         if ended == L.VANISHED:
-            self._drop(source)
+            self.drop(source)
         if new and target == NOISE:
             self._noise += weight
 
     def _leave_noise(self, x: Any, new: tuple[Hashable] | None, weight: float) -> None:
-        if weight > self._noise * (1.0 + 1e-9):
-            raise ValueError(no_such_noise(weight, self._noise))
-        self._noise = max(0.0, self._noise - weight)
+        self.check_noise(weight)
+        self.add_noise(-weight)
         if new:
             self.add(x, new[0], weight)
 
-    def _drop(self, column: int) -> None:
-        """Take out a column that is empty, and its label."""
+    def add_noise(self, weight: float) -> None:
+        """Count noise of this weight, or remove it (negative)."""
+        self._noise = max(0.0, self._noise + weight)
+
+    def check_noise(self, weight: float) -> None:
+        """Refuse to remove more noise than there is."""
+        if weight > self._noise * (1.0 + 1e-9):
+            raise ValueError(too_little_noise(weight, self._noise))
+
+    def refusal(self, reason: int, label: Hashable, weight: float) -> str:
+        """Why a sample cannot leave the cluster with this label; a kernel returned the reason."""
+        if reason == L.UNKNOWN or label not in self._known:
+            return unknown_label(label, self.labels)
+        return why_not_in(reason, label, weight, float(self.counts[self._known[label] - 1]))
+
+    def drop(self, column: int) -> None:
+        """Delete an empty column and its label; those behind it move up."""
         self.need_snapshot()
         self._labels.drop(column)
-        self.drop(column)
+        super().drop(column)
+
+    # -- samples that a window keeps -------------------------------------------------------
 
     def check_label(self, label: Hashable) -> int:
-        """Serial of a label's cluster: -1 for noise, 0 for one that is not there yet."""
+        """Serial number of a label's cluster: -1 for noise, 0 for a new cluster."""
         try:
             return self._labels.serials[self._known[label] - 1]
         except (KeyError, TypeError):
@@ -232,76 +248,89 @@ class Clusters(Arenas):
             return -1
         return self._labels.serials[column - 1] if column <= len(self._labels) else 0
 
-    def leave(self, column: int, x: NDArray[np.float64], weight: float) -> list[int]:
-        """A sample that was kept leaves a column; which columns should be summed again."""
+    def find_column(self, label: Hashable) -> int:
+        """Column of a label's cluster; 0 if there is none."""
+        return self._known.get(label, 0)
+
+    def column_of_serial(self, serial: int) -> int:
+        """Column of the cluster with this serial number; 0 if it is gone."""
+        serials = self._labels.serials  # rising
+        column = bisect_left(serials, serial) + 1
+        return column if column <= len(serials) and serials[column - 1] == serial else 0
+
+    def leave(self, column: int, x: Floats, weight: float) -> list[int]:
+        """Remove a sample that the caller has kept; returns the columns to sum again.
+
+        No check asks whether the sample is in the column: the caller knows.
+        """
         self.log_room()
         self.meta[L.REFILL] = 1
         ended = kernel("change_one")(self.meta, x, column, NOISE, weight)
         self.meta[L.REFILL] = 0
         if ended == L.VANISHED:
-            self._drop(column)
+            self.drop(column)
         return [column, ALL] if ended == L.WORN else []
 
-    def sum_again(self, column: int, X: NDArray[np.float64], weights: NDArray[np.float64]) -> None:
-        """Have a column hold exactly these samples; without any it is left as it is."""
+    def sum_again(self, column: int, X: Floats, weights: Floats) -> None:
+        """Replace a column by the sum of exactly these samples; without any it stays."""
         if not len(X):
             return
         self.need_snapshot()
         fresh = Clusters(scatter=self._scatter)
-        fresh.add_many(X, np.zeros(len(X), dtype=np.int64), weights)
+        fresh.reserve(1, X.shape[1])
+        columns, rows = (weights > 0.0).astype(np.int64), np.full(len(X), -1)
+        fresh.update_many(NO_PLAN, X, columns, weights, rows, np.empty((0, 0)), rows[:0])
         self.put(column, fresh, 1)
         self.forget_caches()
 
-    # -- many samples ----------------------------------------------------------------------
+    # -- labels and columns ----------------------------------------------------------------
 
-    def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
-        """Add samples in order, one label each."""
-        with Chunk(self, X, weights, new=labels) as chunk:
-            chunk.run()
+    @property
+    def serials(self) -> list[int]:
+        """Serial number of each column's cluster: rising, and never used twice."""
+        return self._labels.serials
 
-    def remove_many(self, X: Any, labels: Any, weights: Any = None) -> None:
-        """Take back samples, one label each: all of them or, when one is refused, none."""
-        with Chunk(self, X, weights, old=labels) as chunk:
-            chunk.run()
+    def encode(self, labels: NDArray[Any]) -> tuple[Integers, list[Hashable]]:
+        """Columns of labels (0: noise), with the next free ones for new labels, and these."""
+        return self._labels.encode(labels)
 
-    def relabel_many(self, X: Any, old: Any, new: Any, weights: Any = None) -> None:
-        """Have samples go from clusters to others: all of them or, when one is refused, none."""
-        with Chunk(self, X, weights, old=old, new=new) as chunk:
-            chunk.run()
+    def name_columns(self, labels: Iterable[Hashable]) -> None:
+        """Give the next columns these labels."""
+        self._labels.remember(labels)
 
     # -- whole clusters and states ---------------------------------------------------------
 
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
-        """Make two clusters one, which keeps the label ``into``."""
+        """Merge two clusters into one, which keeps the label ``into``."""
         columns = [self._column(label) for label in (into, source)]
         if columns[0] == columns[1]:
             raise ValueError(f"expected two clusters to merge, got {short(into)} twice")
         self.join(columns[0], self, columns[1])
-        self._drop(columns[1])
+        self.drop(columns[1])
 
     def decay(self, factor: float) -> None:
         """Multiply all weights by a factor between 0 and 1: old samples count less."""
         self.need_snapshot()
-        factor = as_factor(factor)
+        self._scale(as_factor(factor))
+
+    def apply_factor(self, least: float) -> None:
+        """Multiply stored weights by the factor; drop clusters that are then below ``least``."""
+        self.need_snapshot()
+        for column in self.faded(least, self.factor):
+            self.subtract_from_all(column)
+            self.drop(column)
+        factor, self.factor, self._shown = self.factor, 1.0, True
+        if factor != 1.0:
+            self._scale(factor)
+
+    def _scale(self, factor: float) -> None:
         if self.n_clusters:
             kernel("scale")(self.meta, factor)
             self.touch_all()
         self._noise *= factor
 
-    def write_anew(self, least: float) -> None:
-        """Keep weights as they are worth now; clusters that are worth less than that are gone."""
-        self.need_snapshot()
-        for column in self.faded(least, self.factor):
-            self.take_out(column)
-            self._drop(column)
-        factor, self.factor, self._shown = self.factor, 1.0, True
-        if factor != 1.0 and self.n_clusters:
-            kernel("scale")(self.meta, factor)
-            self.touch_all()
-        self._noise *= factor
-
     def combine(self, other: Clusters) -> None:
-        """Take in what another partition has seen: other samples of the same stream."""
+        """Add the samples of another partition, which saw other samples of the same stream."""
         self.check_same(other)
         if other.n_clusters:
             assert other.n_features is not None
@@ -313,7 +342,7 @@ class Clusters(Arenas):
                 self.join(self._known[label], other, source)
             self.join(ALL, other, ALL)
             self.touch_all()
-        self._noise += other._noise
+        self._noise += other.noise
 
     def check_same(self, other: Clusters) -> None:
         """Refuse a partition that cannot be combined with this one, naming the difference."""
@@ -323,8 +352,8 @@ class Clusters(Arenas):
             raise ValueError("cannot combine a partition with itself; combine a copy")
         differences = [
             ("features", self.n_features or other.n_features, other.n_features or self.n_features),
-            ("scatter", self._scatter, other._scatter),
-            ("noise_label", self._labels.noise_label, other._labels.noise_label),
+            ("scatter", self._scatter, bool(other.meta[L.SCATTER])),
+            ("noise_label", self.noise_label, other.noise_label),
         ]
         for name, ours, theirs in differences:
             if ours != theirs:
@@ -333,7 +362,7 @@ class Clusters(Arenas):
                 )
 
     def serial(self, label: Hashable) -> int:
-        """A number that no other cluster has had; -1 for noise."""
+        """Serial number of a label's cluster, -1 for noise; refuses an unknown label."""
         if self._labels.find(label) == NOISE:
             return -1
         return self._labels.serials[self._column(label) - 1]
@@ -350,13 +379,14 @@ class Clusters(Arenas):
         """What `restore` needs to undo changes of single samples, which are logged from now on."""
         labels = self._labels
         self.meta[L.LOGGED] = 0
+        # As `_installed`, inlined because every single sample calls this.
         return (
             *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
-            *(self._noise, len(labels.columns), labels._next),
+            *(self._noise, len(labels.columns), labels.next_serial),
         )
 
     def unmark(self) -> None:
-        """Log no more."""
+        """Stop logging."""
         self.meta[L.LOGGED] = L.NOT_LOGGED
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
@@ -366,7 +396,7 @@ class Clusters(Arenas):
     def restore(self, saved: Mark | Snapshot) -> None:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
         if saved[0] is None:
-            *arrays, self._noise, known, self._labels._next = saved
+            *arrays, self._noise, known, self._labels.next_serial = saved
             self._labels.forget_after(known)
         else:
             *arrays, self._noise, labels = saved

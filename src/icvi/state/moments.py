@@ -1,7 +1,7 @@
-"""The state of a labelled data set in one go, with numpy alone.
+"""The moments of a labelled data set in one pass, with numpy alone.
 
-Small jobs never meet the compiler. The numbers are those of the streaming state: two-pass
-means and scatter, centroids as a sum of two doubles (see `kernels.layout`).
+So small jobs never wait for the compiler. The numbers are those of the streaming state: means and
+scatter around them, centroids as a sum of two doubles (see `kernels.layout`).
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def sorted_by_cluster(
 
 
 def exact_weight(count: int, w: Array | None) -> tuple[float, float]:
-    """Sum of the weights: the nearest double, and what it leaves over."""
+    """Sum of the weights: the nearest double, and the remainder."""
     if w is None:
         return float(count), 0.0
     high, low = _sum(w[:, None], None)
@@ -88,16 +88,16 @@ def exact_weight(count: int, w: Array | None) -> tuple[float, float]:
 
 
 def exact_mean(x: Array, w: Array | None, n: float, rest: float = 0.0) -> tuple[Array, Array]:
-    """Mean over samples whose weights sum to n + rest: the nearest doubles, and what is left over.
+    """Mean over samples whose weights sum to n + rest: the nearest doubles, and the remainders.
 
-    For data of like size neither the order of the samples nor their number matters, so that means
-    which are equal are found equal.
+    For data of similar size the result depends neither on the order of the samples nor on their
+    number, so that equal means compare equal.
     """
     return _quotient(*_sum(x, w), n, rest)
 
 
 def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
-    """Samples in blocks that stay in the processor's cache."""
+    """Samples in blocks that fit into the processor's cache."""
     step = max(1, _BLOCK // x.shape[1])
     for start in range(0, len(x), step):
         part = slice(start, start + step)
@@ -123,7 +123,7 @@ def _compactness(x: Array, w: Array | None, high: Array, low: Array) -> float:
 
 
 def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
-    """Sum over samples in two parts, exact for data of like size."""
+    """Sum over samples in two parts, exact for data of similar size."""
     high = low = np.zeros(x.shape[1])
     for block, weight in _blocks(x, w):
         parts = _exact_parts(block if weight is None else block * weight)
@@ -138,8 +138,9 @@ def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
 def _exact_parts(x: Array) -> list[Array]:
     """Vectors whose sum is the sum of the rows of x (after Rump, Ogita & Oishi).
 
-    Adding and subtracting a large power of two cuts numbers at a common digit; the heads are
-    so short that their sum has no rounding. After two cuts nothing is left of data of like size.
+    Adding and subtracting a large power of two cuts all numbers at the same digit. The heads are
+    so short that their sum is exact, and the rests go into the next round. Data of similar size
+    take two rounds.
     """
     parts: list[Array] = []
     while (size := float(max(-x.min(), x.max()))) > 0.0:
@@ -152,9 +153,9 @@ def _exact_parts(x: Array) -> list[Array]:
 
 
 def _quotient(high: Array, low: Array, n: float, rest: float) -> tuple[Array, Array]:
-    """(high + low) / (n + rest) in two parts: the nearest double, and from there the nearest again.
+    """(high + low) / (n + rest) in two parts: the nearest double, and the rest rounded likewise.
 
-    So equal quotients get equal parts.
+    So equal quotients have equal parts.
     """
     v = high / n
     v = v + _remainder(high, low, v, n, rest) / n
@@ -162,7 +163,7 @@ def _quotient(high: Array, low: Array, n: float, rest: float) -> tuple[Array, Ar
 
 
 def _remainder(high: Array, low: Array, v: Array, n: float, rest: float) -> Array:
-    """What (n + rest) v leaves of high + low, where n v is next to high."""
+    """The difference high + low - (n + rest) v, where n v is close to high."""
     p = v * n
     return ((high - p) - product_error(v, np.float64(n), p)) + (low - v * rest)
 

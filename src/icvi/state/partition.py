@@ -7,18 +7,16 @@ import os
 from collections.abc import Hashable
 from typing import Any, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from icvi.inputs import as_flag
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Chunk
 from icvi.state.clusters import Clusters
-from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
+from icvi.state.summary import ClusterSummary
+from icvi.transactions import borrowed, changes, exclusive, in_use
 
 
-class Partition(Transactional):
-    """A labelled stream reduced to moments; every index is a reading of these.
+class Partition(ClusterSummary):
+    """A labelled stream reduced to moments, from which every index is computed.
 
     Memory is O(k d), with scatter matrices O(k d^2), whatever the number of samples.
 
@@ -31,12 +29,12 @@ class Partition(Transactional):
 
     Notes
     -----
-    All sums are kept in two doubles, about 31 digits. What is taken out again therefore leaves
-    nothing behind: after an outlier that was 10^8 times as far away as the others the state is
-    still right to rounding.
+    All sums are kept in two doubles, about 31 digits. A sample that is removed therefore leaves
+    nothing behind: even after an outlier 10^8 times as far away as the others the state is right
+    to rounding.
 
-    A call that is refused or interrupted changes nothing. One call at a time: another thread gets
-    a RuntimeError.
+    A call that is refused or interrupted changes nothing. A partition serves one thread at a time;
+    a call from another raises a RuntimeError.
 
     Examples
     --------
@@ -50,7 +48,7 @@ class Partition(Transactional):
     >>> p.centers.tolist(), p.compactness.tolist()
     ([[0.0, 1.0], [9.0, 1.0]], [2.0, 0.0])
 
-    Samples leave, change their cluster, and clusters become one:
+    Samples can be moved to another cluster and removed:
 
     >>> p.relabel([0.0, 2.0], "left", "right")
     >>> p.remove([0.0, 0.0], "left")
@@ -60,60 +58,6 @@ class Partition(Transactional):
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
         self._clusters = Clusters(scatter=as_flag(scatter, "scatter"), noise_label=noise_label)
-
-    # -- what it holds ---------------------------------------------------------------------
-
-    @property
-    def n_clusters(self) -> int:
-        """Number of clusters k."""
-        return self._clusters.n_clusters
-
-    @property
-    def n_features(self) -> int | None:
-        """Number of features; None before the first sample."""
-        return self._clusters.n_features
-
-    @property
-    @exclusive
-    def n_samples(self) -> float:
-        """Total weight N, the number of samples when every weight is 1; without noise."""
-        return self._clusters.n_samples
-
-    @property
-    @exclusive
-    def noise_share(self) -> float:
-        """Share of the total weight that carried the noise label."""
-        return self._clusters.noise_share
-
-    @property
-    @exclusive
-    def labels(self) -> list[Hashable]:
-        """Cluster labels in order of first appearance."""
-        return self._clusters.labels
-
-    @property
-    @exclusive
-    def counts(self) -> NDArray[np.float64]:
-        """(k,) weight of every cluster."""
-        return self._clusters.counts
-
-    @property
-    @exclusive
-    def compactness(self) -> NDArray[np.float64]:
-        """(k,) sum of squared distances of a cluster's samples to its centroid."""
-        return self._clusters.compactness
-
-    @property
-    @exclusive
-    def centers(self) -> NDArray[np.float64]:
-        """(k, d) centroids."""
-        return self._clusters.centers
-
-    @property
-    @exclusive
-    def covariances(self) -> NDArray[np.float64]:
-        """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
-        return self._clusters.covariances
 
     def __repr__(self) -> str:
         return (
@@ -135,7 +79,7 @@ class Partition(Transactional):
         weight : float, default 1.0
             Weight 2 is the same as adding the sample twice; 0 adds nothing.
         """
-        # Like `changes`, without its call in between; see `Tracker.update`.
+        # The guard of `changes`, inlined; see `Tracker.update`.
         if self._busy:
             raise in_use(self)
         self._busy = True
@@ -158,12 +102,12 @@ class Partition(Transactional):
 
     @changes
     def remove(self, x: Any, label: Hashable, weight: float = 1.0) -> None:
-        """Take back one sample that was added with this label.
+        """Remove one sample that was added with this label.
 
-        A cluster without samples disappears. Refused, with the state as it was, when no cluster
-        has the label, when the cluster has less weight, or when the sample cannot have been in
-        it: the cluster is a single point elsewhere, or the spread of what remains would be
-        negative. That the very sample was there before cannot be known from the state.
+        A cluster without samples disappears. The call is refused when no cluster has the label,
+        when the cluster has less weight, or when the sample cannot have been in it: the cluster
+        is a single point elsewhere, or the spread of the rest would be negative. Whether the very
+        same sample was added cannot be known from the state.
 
         Parameters
         ----------
@@ -172,22 +116,22 @@ class Partition(Transactional):
         label : hashable
             The cluster that it is in.
         weight : float, default 1.0
-            The weight to take out, up to what was added.
+            The weight to remove, up to the weight that was added.
         """
         self._move(x, label, None, weight)
 
     @changes
     def relabel(self, x: Any, old: Hashable, new: Hashable, weight: float = 1.0) -> None:
-        """Have one sample go from a cluster to another, which may be new.
+        """Move one sample from a cluster to another, which may be new.
 
         Parameters
         ----------
         x : array-like of shape (d,)
             The sample.
         old, new : hashable
-            The cluster that it is in, and the one that it belongs to.
+            The cluster that it is in, and the one to move it to.
         weight : float, default 1.0
-            The weight to move, up to what was added.
+            The weight to move, up to the weight that was added.
         """
         self._move(x, old, (new,), weight)
 
@@ -205,19 +149,19 @@ class Partition(Transactional):
     @changes
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
         """Add samples in order, one label each."""
-        self._make(Chunk(self._clusters, X, weights, new=labels))
+        self._run(Chunk(self._clusters, X, weights, new=labels))
 
     @changes
     def remove_many(self, X: Any, labels: Any, weights: Any = None) -> None:
-        """Take back samples, one label each: all of them or, when one is refused, none."""
-        self._make(Chunk(self._clusters, X, weights, old=labels))
+        """Remove samples, one label each: all of them or, when one is refused, none."""
+        self._run(Chunk(self._clusters, X, weights, old=labels))
 
     @changes
     def relabel_many(self, X: Any, old: Any, new: Any, weights: Any = None) -> None:
-        """Have samples go from clusters to others: all of them or, when one is refused, none."""
-        self._make(Chunk(self._clusters, X, weights, old=old, new=new))
+        """Move samples to other clusters: all of them or, when one is refused, none."""
+        self._run(Chunk(self._clusters, X, weights, old=old, new=new))
 
-    def _make(self, chunk: Chunk) -> None:
+    def _run(self, chunk: Chunk) -> None:
         self._undo = chunk.snapshot()
         with chunk:
             chunk.run()
@@ -226,7 +170,7 @@ class Partition(Transactional):
 
     @changes
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
-        """Make two clusters one, which keeps the label ``into``."""
+        """Merge two clusters into one, which keeps the label ``into``."""
         self._undo = self._clusters.snapshot()
         self._clusters.merge_clusters(into, source)
 
@@ -238,14 +182,14 @@ class Partition(Transactional):
 
     @changes
     def combine(self, other: Partition) -> None:
-        """Take in what another partition has seen: other samples of the same stream.
+        """Add the samples of another partition, which saw other samples of the same stream.
 
         Labels match by value. The result is that of one partition that saw all samples.
 
         Parameters
         ----------
         other : Partition
-            With the same features, scatter and noise label; it stays as it is.
+            With the same features, scatter and noise label; it does not change.
         """
         if not isinstance(other, Partition):
             raise TypeError(f"expected a Partition, got {type(other).__name__}")
@@ -255,7 +199,7 @@ class Partition(Transactional):
         borrowed(other, lambda: self._clusters.combine(other._clusters))
 
     def copy(self) -> Self:
-        """A partition of its own with the same content."""
+        """An independent copy."""
         return copy.deepcopy(self)
 
     @exclusive

@@ -1,7 +1,7 @@
 """Scatter in two doubles, for covariances that lose too many digits in one.
 
-Samples are cut into slices of so few bits that products of two slices are summed without any
-rounding, by whatever multiplies matrices fastest (after Ozaki, Ogita, Oishi & Rump).
+Samples are cut into slices of so few bits that an ordinary matrix product of two slices is exact,
+in whatever order the library adds (after Ozaki, Ogita, Oishi & Rump).
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def precise_scatter(x: Array, w: Array | None, mean: Pair) -> Pair:
         for order in range(_SLICES - 1, -1, -1):
             for m in range(order + 1):
                 S = S.plus(Pair.of(left[m].T @ right[order - m]))
-    # Both triangles are the same but for the last digits.
+    # The triangles differ in their last digits; the lower one is used for both.
     return Pair(*(np.tril(half) + np.tril(half, -1).T for half in S))
 
 
 def _slices(e: Pair) -> Iterator[Array]:
-    """Matrices whose sum is e; in units of each column's own, their entries are short integers."""
+    """Matrices whose sum is e; in a unit per column, their entries are short integers."""
     high, low = e
     exponent = np.frexp(np.abs(high).max(axis=0))[1]
     for _ in range(_SLICES):

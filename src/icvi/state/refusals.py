@@ -1,15 +1,11 @@
-"""What to tell users whose sample cannot be taken out of a cluster."""
+"""Error messages for samples that cannot be removed from a cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
 from icvi.kernels import layout as L
 from icvi.wording import short
-
-if TYPE_CHECKING:
-    from icvi.state.clusters import Clusters
 
 _SHOWN = 5
 
@@ -23,25 +19,33 @@ def unknown_label(label: Hashable, known: Sequence[Hashable]) -> str:
     return f"no cluster has label {short(label)}; there are {shown}{more}"
 
 
-def no_such_noise(weight: float, held: float) -> str:
+def too_little_noise(weight: float, available: float) -> str:
     """There is less noise than that."""
-    return f"cannot take a weight of {weight:g} out of the noise, which has {held:g}"
+    return f"cannot remove a weight of {weight:g} from the noise, which has {available:g}"
 
 
-def refusal(reason: int, label: Hashable, weight: float, partition: Clusters) -> str:
-    """Why a sample cannot leave the cluster with this label, for a reason that kernels gave."""
-    if reason == L.UNKNOWN or label not in partition.labels:
-        return unknown_label(label, partition.labels)
-    held = partition.counts[partition.labels.index(label)]
+def why_not_in(reason: int, label: Hashable, weight: float, available: float) -> str:
+    """Why a sample cannot leave the cluster with this label.
+
+    Parameters
+    ----------
+    reason : int
+        What the kernel returned.
+    label : hashable
+        The cluster.
+    weight, available : float
+        Weights of the sample and of the cluster.
+    """
     if reason == L.TOO_MUCH:
         return (
-            f"cannot take weight {weight:g} out of cluster {short(label)}, which has {held:g}; "
-            "give the weight that was added, times the factors of decay since"
+            f"cannot remove weight {weight:g} from cluster {short(label)}, which has "
+            f"{available:g}; give the weight that was added, times the factors of decay since"
         )
     if reason == L.ANOTHER:
         return (
-            f"this sample is not in cluster {short(label)}: what would have to leave with it, a "
-            f"weight of {held:g}, lies elsewhere; give the sample, label and weight that were added"
+            f"this sample is not in cluster {short(label)}: the weight of {available:g} that would "
+            "have to leave with it lies elsewhere; give the sample, label and weight that were "
+            "added"
         )
     return (
         f"this sample cannot be in cluster {short(label)}: it is further from the others than "

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST
+from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
 from icvi.streams.rows import Rows
 from icvi.streams.times import LOCAL, SECONDS, ZONED, Times
-from icvi.streams.values import check_number, label_array
+from icvi.streams.values import check_number
 from icvi.wording import short
 
 

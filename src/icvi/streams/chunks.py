@@ -8,10 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array
-from icvi.labels import plain
+from icvi.labels import as_label_array, label_array, plain
 from icvi.streams.table_source import as_arrow, is_table
-from icvi.streams.values import label_array
 
 
 class Chunk(NamedTuple):

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from icvi.labels import label_array
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
 from icvi.streams.rows import Rows
 from icvi.streams.times import Times
-from icvi.streams.values import label_array
 
 
 def gathered(

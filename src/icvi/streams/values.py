@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,15 +80,3 @@ def typed_label(text: str) -> int | str:
     if len(text) > 1 and text[0] == text[-1] == '"':
         return text[1:-1]
     return read_label(text)
-
-
-def label_array(labels: list[Any]) -> NDArray[Any]:
-    """Labels as int64 where all are int, and as objects otherwise."""
-    if all(type(label) is int for label in labels):
-        try:
-            return np.array(labels, dtype=np.int64)
-        except OverflowError:
-            pass
-    array = np.empty(len(labels), dtype=object)
-    array[:] = labels
-    return array

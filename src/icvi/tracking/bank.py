@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from icvi.connectivity.events import as_winners
 from icvi.indices import Index
-from icvi.inputs import as_every, as_label_array, as_samples, as_weights
-from icvi.labels import Labels, plain
+from icvi.inputs import as_every, as_samples, as_weights
+from icvi.labels import Labels, as_label_array, plain
 from icvi.state.moments import sorted_by_cluster
-from icvi.tracking.clock import as_times
+from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 from icvi.transactions import Transactional, changes, exclusive, in_use
 from icvi.wording import short
 
-_LARGE = 100  # samples of a key from which its compiled loop takes longer than what is around it
+_LARGE = 100  # samples of a key from which the compiled loop dominates the Python around it
 _WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
-_TURNS = 4  # pieces of work per thread: enough to share it out, few enough to cost nothing
+_GROUPS = 4  # groups of jobs per thread: enough to balance the load, few enough to be cheap
 
 
 class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
-    """Trackers of many streams, made when their key first appears and fed on several threads.
+    """Trackers of many streams, created when a key first appears and updated on several threads.
 
     A mapping from key to `Tracker`, in order of first appearance.
 
@@ -39,14 +39,14 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         As in `Tracker`.
     workers : int, optional
         Threads that `update_many` may use; by default one per processor that this process may
-        run on. The compiled loops run in parallel, and no number depends on it.
+        run on. The compiled loops run in parallel; results do not depend on it.
     **options
-        Passed on to every `Tracker`: ``noise_label``, ``undefined``, ``bounds``, ...
+        Arguments of every `Tracker`: ``noise_label``, ``undefined``, ``bounds``, ...
 
     Notes
     -----
-    Like a tracker, a bank is for one thread at a time, and a call that is refused or interrupted
-    leaves all of its streams as they were.
+    Like a tracker, a bank serves one thread at a time, and a call that is refused or interrupted
+    changes none of its streams.
 
     Examples
     --------
@@ -75,11 +75,11 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     ) -> None:
         self._workers = _as_workers(workers)
         self._options = options
-        # Says what is wrong with the arguments now, not with the first sample.
+        # Raises errors in the arguments now, not with the first sample.
         self.indices = Tracker(indices, **options).indices
         self._trackers: dict[Hashable, Tracker] = {}
 
-    # -- feeding it ------------------------------------------------------------------------
+    # -- adding samples --------------------------------------------------------------------
 
     def update(
         self,
@@ -91,7 +91,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         winners: Any = None,
         time: Any = None,
     ) -> None:
-        """Add one sample to the stream of a key, which begins with it if it is new.
+        """Add one sample to the stream of a key; a new key starts a new stream.
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         x, label, weight, winners, time
             As in `Tracker.update`.
         """
-        # Like `changes`, but nothing is left to do when the tracker has taken the sample: a new
-        # one is put down before, and is forgotten when that fails.
+        # The guard of `changes`, inlined as in `Tracker.update`: nothing is left to do once the
+        # tracker has added the sample. A new tracker is stored before, and removed on failure.
         if self._busy:
             raise in_use(self)
         self._busy = True
@@ -136,7 +136,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     ) -> dict[Hashable, Trace]:
         """Add samples of many streams, those of each key in order, and read all indices.
 
-        What is refused for one key changes nothing for any: everything is checked first.
+        All samples are checked first: an error for one key changes no stream.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         X : array-like of shape (n, d)
             Samples.
         labels : sequence of length n
-            The label of each sample; streams share none of their clusters.
+            The label of each sample; streams do not share clusters.
         weights : array-like of length n, optional
             1 for every sample by default.
         winners : array-like of shape (n, 2), optional
@@ -170,7 +170,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         if time is not None:
             time = as_times(time, len(X))[order]
         jobs: list[_Job] = []
-        kept: list[tuple[Tracker, Any]] = []
+        undos: list[tuple[Tracker, Any]] = []
         for key, start, stop in zip(distinct, bounds, bounds[1:]):
             part = slice(start, stop)
             tracker = self._trackers[key] if key in self._trackers else self._new()
@@ -179,42 +179,42 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
                 "time": None if time is None else time[part],
                 "every": every,
             }
-            jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], options, kept))
+            jobs.append(_Job(key, tracker, X[part], labels[part], weights[part], options, undos))
         for job in jobs:
             job.check()
-        self._undo = self._trackers.copy(), kept
+        self._undo = self._trackers.copy(), undos
         self._trackers |= {job.key: job.tracker for job in jobs}
         traces = self._run(jobs)
         return {key: traces[key] for key in distinct}
 
     def _run(self, jobs: list[_Job]) -> dict[Hashable, Trace]:
-        # Around the compiled loops runs Python, one thread at a time: it gains nothing from
-        # threads, and they slow it down by taking turns.
+        # Python code around the compiled loops runs in one thread at a time: for small jobs threads
+        # gain nothing, and switching between them costs time.
         large = [job for job in jobs if len(job.X) >= _LARGE]
         n, workers = sum(len(job.X) for job in large), min(self._workers, len(large))
         if workers < 2 or n < _WORTH_THREADS:
             return {job.key: job.run() for job in jobs}
         with ThreadPoolExecutor(workers, thread_name_prefix="icvi") as pool:
-            pieces = pool.map(_run_in_turn, _pieces(large, n / (workers * _TURNS)))
-            traces = dict(chain.from_iterable(pieces))
+            groups = pool.map(_run_jobs, _grouped(large, n / (workers * _GROUPS)))
+            traces = dict(chain.from_iterable(groups))
         return traces | {job.key: job.run() for job in jobs if len(job.X) < _LARGE}
 
     @changes
     def drop(self, key: Hashable) -> Tracker:
-        """Forget the stream of a key; its tracker is returned."""
+        """Remove the stream of a key and return its tracker."""
         tracker = self[key]
         self._undo = self._trackers.copy(), []
         del self._trackers[plain(key)]
         return tracker
 
     def _restore(self, saved: Any) -> None:
-        trackers, kept = saved
-        for tracker, undo in kept:
-            tracker._return_to(undo)
+        trackers, undos = saved
+        for tracker, undo in undos:
+            tracker._return_to(undo)  # noqa: SLF001 - see `_Job.run`
         self._trackers.clear()
         self._trackers.update(trackers)
 
-    # -- reading it ------------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------------
 
     def __getitem__(self, key: Hashable) -> Tracker:
         """The tracker of a key."""
@@ -223,13 +223,13 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         except KeyError:
             raise KeyError(
                 f"no stream has the key {short(key)}; there are {self._some_keys()}, and update or "
-                "update_many begin a new one"
+                "update_many start a new one"
             ) from None
 
     def __contains__(self, key: object) -> bool:
         try:
             return plain(key) in self._trackers
-        except (TypeError, ValueError):  # what cannot be a key is not one
+        except (TypeError, ValueError):  # not a valid key
             return False
 
     def __iter__(self) -> Iterator[Hashable]:
@@ -255,7 +255,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         names = [index.name for index in self.indices]
         return f"TrackerBank({names}, keys={len(self)})"
 
-    # -- inside ----------------------------------------------------------------------------
+    # -- internal --------------------------------------------------------------------------
 
     def _new(self) -> Tracker:
         return Tracker(self.indices, **self._options)
@@ -274,7 +274,7 @@ class _Job(NamedTuple):
     labels: NDArray[Any]
     weights: NDArray[np.float64]
     options: dict[str, Any]
-    kept: list[tuple[Tracker, Any]]  # trackers that have begun to change, and how to undo it
+    undos: list[tuple[Tracker, Any]]  # trackers that have begun to change, and how to undo it
 
     def check(self) -> None:
         try:
@@ -283,27 +283,27 @@ class _Job(NamedTuple):
             raise type(error)(f"key {short(self.key)}: {error}") from None
 
     def run(self) -> Trace:
-        return self.tracker._update_many_keeping(
-            self.kept, self.X, self.labels, self.weights, **self.options
-        )
+        samples = self.X, self.labels, self.weights
+        # Private to both classes: a bank can undo what its trackers have done.
+        return self.tracker._update_many(self.undos, *samples, **self.options)  # noqa: SLF001
 
 
-def _pieces(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:
-    """Jobs in pieces of about this many samples, large jobs first, so that none is late."""
-    piece: list[_Job] = []
+def _grouped(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:
+    """Jobs in groups of about this many samples, large jobs first, so that none ends late."""
+    group: list[_Job] = []
     n = 0
     for job in sorted(jobs, key=lambda job: -len(job.X)):
-        piece.append(job)
+        group.append(job)
         n += len(job.X)
         if n >= size:
-            yield piece
-            piece, n = [], 0
-    if piece:
-        yield piece
+            yield group
+            group, n = [], 0
+    if group:
+        yield group
 
 
-def _run_in_turn(piece: list[_Job]) -> list[tuple[Hashable, Trace]]:
-    return [(job.key, job.run()) for job in piece]
+def _run_jobs(group: list[_Job]) -> list[tuple[Hashable, Trace]]:
+    return [(job.key, job.run()) for job in group]
 
 
 def _key_codes(keys: Any, n: int) -> tuple[NDArray[np.int64], list[Hashable]]:
@@ -316,7 +316,7 @@ def _key_codes(keys: Any, n: int) -> tuple[NDArray[np.int64], list[Hashable]]:
 
 
 def _as_rows(winners: Any, n: int) -> NDArray[Any]:
-    """Winners as an array with a row per sample; what is in it is checked per key."""
+    """Winners as an array with a row per sample; entries are checked per key."""
     array = as_winners(winners)
     if len(array) != n:
         raise ValueError(
@@ -327,8 +327,8 @@ def _as_rows(winners: Any, n: int) -> NDArray[Any]:
 
 def _as_workers(workers: int | None) -> int:
     if workers is None:
-        usable = getattr(os, "sched_getaffinity", None)
-        return len(usable(0)) if usable else os.cpu_count() or 1
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(
             f"expected workers to be a whole number from 1 on, or None for one per processor, "

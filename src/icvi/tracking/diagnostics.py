@@ -1,6 +1,6 @@
-"""Which cluster is bad, and which two should be one: readings per cluster and per pair.
+"""Which clusters are bad, and which two should be merged: measures per cluster and per pair.
 
-Everything here falls out of the state that the indices are read from; no sample is needed.
+Everything here is computed from the state that indices are read from; no samples are needed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
 
-#: What a pair of clusters is measured by.
+#: Measures of a pair of clusters.
 Measure = Literal["duda", "ward", "distance", "pseudo_t2", "beale"]
 
 _COLUMNS: tuple[Measure, ...] = ("distance", "ward", "duda", "pseudo_t2", "beale")
@@ -39,7 +39,7 @@ def cluster_table(partition: Clusters, connectivity: Connectivity | None = None)
     partition : Clusters
         The state.
     connectivity : Connectivity, optional
-        The connections of the same clusters' prototypes.
+        The connections between the prototypes of these clusters.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
     partition : Clusters
         The state.
     sort_by : {"duda", "ward", "distance", "pseudo_t2", "beale"}
-        What pairs are sorted by.
+        The measure to sort by.
 
     Returns
     -------
@@ -133,8 +133,8 @@ class PairTable(Table):
     def matrix(self, measure: Measure) -> Array:
         """One measure as a symmetric (k, k) array in the order of `labels`.
 
-        On the diagonal distance and ward, which a cluster and itself have none of, are 0; the
-        others compare two clusters and are nan.
+        On the diagonal distance and ward are 0; the other measures compare two clusters, and are
+        nan there.
         """
         check_choice(measure, "measure", get_args(Measure))
         k, (i, j) = len(self.labels), self._pairs
@@ -175,7 +175,7 @@ def _distances(m: Moments, *, upper: bool = False) -> Iterator[tuple[slice, Arra
 
 
 def _against_others(m: Moments, labels: list[Hashable]) -> dict[str, NDArray[Any]]:
-    """Silhouette, Davies-Bouldin term and nearest centroid, each with the cluster it points to."""
+    """Silhouette, Davies-Bouldin term and nearest centroid, each with the other cluster."""
     k, var = len(m.n), m.CP / m.n
     b, R, D_min = (np.full(k, math.nan) for _ in range(3))
     neighbour, partner, nearest = (np.zeros(k, dtype=np.int64) for _ in range(3))
@@ -244,7 +244,7 @@ def _measures(
 
 
 def _measures_of(m: Moments, i: Numbers, j: Numbers, D: Array) -> dict[str, Array]:
-    """Distance, merge loss and what compares the loss with the scatter inside the pair."""
+    """Distance, merge loss, and measures of the loss relative to the scatter in the pair."""
     n, CP, d = m.n[i] + m.n[j], m.CP[i] + m.CP[j], m.high.shape[1]
     ward = m.n[i] / n * m.n[j] * D
     degrees = np.where(n > 2.0, n - 2.0, math.nan)
@@ -258,7 +258,7 @@ def _measures_of(m: Moments, i: Numbers, j: Numbers, D: Array) -> dict[str, Arra
 
 
 def _above_diagonal(rows: int, columns: int) -> NDArray[np.bool_]:
-    """Which entries `np.triu_indices` counts."""
+    """The entries that `np.triu_indices` lists."""
     return np.arange(rows)[:, None] < np.arange(columns)
 
 
@@ -272,5 +272,5 @@ def _order(key: Array) -> Numbers:
 
 
 def _finite(values: Array) -> Array:
-    """No reading is infinite."""
+    """Infinite values as nan."""
     return np.where(np.isfinite(values), values, math.nan)

@@ -11,7 +11,7 @@ from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.state.arrays import ALL
 from icvi.state.changes import Chunk
-from icvi.tracking.readings import Readings
+from icvi.tracking.index_reader import IndexReader
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -19,7 +19,7 @@ Integers = NDArray[np.int64]
 Samples = Callable[[int | None], tuple[Floats, Floats]]
 
 
-class Mixtures(Readings):
+class Mixtures(IndexReader):
     """A partition into prototypes, each owned by a cluster.
 
     ``owners`` has a number for the cluster of every prototype that has won; prototypes of the
@@ -58,7 +58,7 @@ class Mixtures(Readings):
         """A sample leaves that is known to be there; what is worn is summed anew from the rest."""
         p = self.partition
         # Rounding may have taken the prototype's last weight before.
-        own = p._known.get(winner)
+        own = p.find_column(winner)
         for column in p.leave(own, x, weight) if own else ():
             p.sum_again(column, *samples(None if column == ALL else winner))
         self.own(owners)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from icvi.indices.index import Index, Ridge
+from icvi.indices.index import Index
+from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.state.arrays import Plan
 
 
 def wanted(indices: Sequence[Index]) -> int:
-    """All caches that the indices ask for."""
+    """All caches that the indices need."""
     return functools.reduce(int.__or__, (index.want for index in indices), 0)
 
 

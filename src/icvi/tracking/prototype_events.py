@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from icvi.connectivity.events import as_winners
 from icvi.labels import NOISE
 from icvi.state.changes import Changes, Chunk
-from icvi.tracking.half_life import Fade
+from icvi.tracking.forgetting.half_life import Fade
+from icvi.tracking.forgetting.window import Slide
 from icvi.tracking.prototypes import Prototypes, Winners
-from icvi.tracking.sliding import Slide
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -243,7 +243,7 @@ class SlidingEvents(Events):
 
         def take(r: int, x: Floats, winner: int, weight: float) -> None:
             assert prototypes.mixtures is not None
-            samples = partial(slide.held_after, r)
+            samples = partial(slide.samples_after, r)
             prototypes.mixtures.leave(x, winner, prototypes.owners, weight, samples)
 
         overlaps = signed.mix(prototypes, self._due, take)

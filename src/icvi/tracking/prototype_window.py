@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.tracking.half_life import Fading
+from icvi.tracking.forgetting.base import Forgetting
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Gone, Window
 from icvi.tracking.prototypes import NO_EVENT, Prototypes
-from icvi.tracking.window import Gone, Window
 
 if TYPE_CHECKING:
     from icvi.state.clusters import Clusters
@@ -21,7 +22,7 @@ Floats = NDArray[np.float64]
 
 def enter(
     prototypes: Prototypes,
-    flow: Window | Fading | None,
+    flow: Forgetting,
     partition: Clusters,
     x: Floats,
     label: Hashable,
@@ -33,28 +34,25 @@ def enter(
     counts, event = partition.counts_for(label, weight), NO_EVENT
     if counts:
         event = prototypes.event(x, label, given)
-    if flow is None:
-        partition.add(x, label, weight)
-    else:
-        weight = flow.enter(partition, x, label, weight, time, event)
-        if isinstance(flow, Window) and prototypes.mixtures is None:
-            gone, flow.gone = flow.gone, []
-            if gone:
-                prototypes.exchange(gone, (event, label, weight) if counts else None)
-                return
-        else:
-            follow(prototypes, flow)
+    weight = flow.enter(partition, x, label, weight, time, event)
+    if isinstance(flow, Window) and prototypes.mixtures is None:
+        gone, flow.gone = flow.gone, []
+        if gone:
+            prototypes.exchange(gone, (event, label, weight) if counts else None)
+            return
+    elif flow.forgets:
+        follow(prototypes, flow)
     if counts:
         prototypes.count(x, label, weight, event)
 
 
-def follow(prototypes: Prototypes, flow: Window | Fading) -> None:
+def follow(prototypes: Prototypes, flow: Forgetting) -> None:
     """Forget what the flow has forgotten; the newest sample is not counted yet."""
     if isinstance(flow, Window):
         gone, flow.gone = flow.gone, []
         for number, sample in enumerate(gone, start=1):
             prototypes.leave(*sample, partial(_rest, flow, gone[number:]))
-    elif flow.log:
+    elif isinstance(flow, HalfLife) and flow.log:
         for labels, factor in flow.log:
             prototypes.forget(labels, factor)
         flow.log.clear()
@@ -63,7 +61,7 @@ def follow(prototypes: Prototypes, flow: Window | Fading) -> None:
 def _rest(window: Window, later: list[Gone], winner: int | None) -> tuple[Floats, Floats]:
     """Samples and weights of a prototype (None: any): what leaves later, and what stays."""
     last = len(window) - 1
-    X, weights, _, _ = window.held(0, last)
+    X, weights, _, _ = window.samples(0, last)
     winners = np.array([s.event[0] for s in later] + window.winners(0, last)[:, 0].tolist())
     own = winners >= 0 if winner is None else winners == winner
     X = np.concatenate([np.array([s.x for s in later]).reshape(-1, X.shape[1]), X])

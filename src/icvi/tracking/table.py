@@ -1,4 +1,4 @@
-"""Table: named columns, to be looked at in a terminal or a notebook."""
+"""Table: named columns, shown in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import needed
 from icvi.wording import printable, short, shortened
 
@@ -20,12 +21,12 @@ _WIDTH = 24  # letters of a cell
 
 
 class Table:
-    """Columns of equal length, which cannot be changed.
+    """Read-only columns of equal length.
 
     Parameters
     ----------
     columns : mapping from str to 1-D array
-        The columns by name, in order. Arrays are taken over, not copied.
+        The columns by name, in order. Arrays are not copied.
 
     Attributes
     ----------
@@ -87,7 +88,7 @@ class Table:
         return {name: _plain(column[key]) for name, column in self._columns.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The same as a DataFrame."""
+        """The table as a DataFrame."""
         with needed("pandas", "pandas", "Table.to_pandas"):
             import pandas
         return pandas.DataFrame({name: column.copy() for name, column in self._columns.items()})
@@ -116,7 +117,7 @@ class Table:
         return iter(list(zip(*self._cells()))[1:])
 
     def _cells(self) -> list[list[str]]:
-        """What is shown of each column, its name first."""
+        """The visible cells of each column, its name first."""
         return [[printable(name), *_texts(column)] for name, column in self._columns.items()]
 
     def _rest(self) -> list[str]:
@@ -127,20 +128,12 @@ class Table:
 
 
 def label_column(labels: Sequence[Hashable]) -> NDArray[Any]:
-    """Labels as an array: whole numbers as such, the rest, and None for none, as objects."""
-    if labels and all(type(label) is int for label in labels):
-        try:
-            return np.array(labels, dtype=np.int64)
-        except OverflowError:
-            pass
-    column = np.empty(len(labels), dtype=object)
-    for row, label in enumerate(labels):  # numpy would look into labels that are tuples
-        column[row] = label
-    return column
+    """Labels as an array: of integers if all are, else of objects, None for none."""
+    return label_array(labels) if labels else np.empty(0, dtype=object)
 
 
 def _frozen(column: Any) -> NDArray[Any]:
-    """A view of a column that cannot be written to."""
+    """A read-only view of a column."""
     if not isinstance(column, np.ndarray):
         items = list(column)
         numbers = all(isinstance(item, (int, float)) for item in items)
@@ -159,7 +152,7 @@ def _all_numbers(column: NDArray[Any]) -> bool:
 
 
 def _texts(column: NDArray[Any]) -> list[str]:
-    """The first entries of a column as they are shown."""
+    """The first entries of a column as text."""
     if column.dtype.kind == "f":
         numbers: NDArray[np.float64] = column[:_ROWS]
         finite = numbers[np.isfinite(numbers)]

@@ -1,4 +1,4 @@
-"""Trace: what a tracker wrote down, and how to look at it."""
+"""Trace: the readings of a stretch of a stream, as arrays, tables and plots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.indices.index import Direction
-from icvi.indices.undefined import Treatment
+from icvi.indices.undefined import UndefinedPolicy
 from icvi.kernels.undefined import why
 from icvi.optional import needed
 from icvi.wording import short
@@ -46,16 +46,16 @@ class Trace:
 
     def __init__(
         self,
-        treatment: Treatment,
+        policy: UndefinedPolicy,
         values: NDArray[np.float64],
         k: NDArray[np.int64],
         samples: NDArray[np.int64],
         labels: NDArray[Any],
     ) -> None:
-        self._treatment, self._values = treatment, values
+        self._policy, self._values = policy, values
         self.k, self.samples = k, samples
         self.labels = labels.copy()
-        self.names = [index.name for index in treatment.indices]
+        self.names = [index.name for index in policy.indices]
 
     def __len__(self) -> int:
         return len(self.k)
@@ -69,7 +69,7 @@ class Trace:
     def __getitem__(self, name: str | Index) -> NDArray[np.float64]:
         """Readings of one index, an array of length ``len(trace)``."""
         position = self._position(name)
-        return self._treatment.column(position, self._values[:, position].copy())
+        return self._policy.column(position, self._values[:, position].copy())
 
     def why(self, name: str | Index) -> list[str | None]:
         """Per reading None, or the reason why it is undefined."""
@@ -77,7 +77,7 @@ class Trace:
 
     def direction(self, name: str | Index) -> Direction:
         """Whether larger ("max") or smaller ("min") readings of an index are better."""
-        return self._treatment.indices[self._position(name)].direction
+        return self._policy.indices[self._position(name)].direction
 
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with columns sample, label, k and one per index."""

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from icvi.indices import Index
-from icvi.indices.recipes import recipe_of
 from icvi.saving.json_values import as_json
 from icvi.watching.report import RunInfo
 from icvi.wording import shown_address
@@ -86,6 +85,6 @@ def as_setting(value: Any) -> Any:
 
 
 def _index_text(index: Index) -> str:
-    recipe = recipe_of(index)
-    options = ", ".join(f"{name}={value}" for name, value in sorted(recipe["options"].items()))
-    return f"{recipe['name']} ({options})" if options else str(recipe["name"])
+    spec = index.spec
+    options = ", ".join(f"{name}={value}" for name, value in sorted(spec["options"].items()))
+    return f"{spec['name']} ({options})" if options else str(spec["name"])

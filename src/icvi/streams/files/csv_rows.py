@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
@@ -18,7 +19,7 @@ from icvi.streams.files.blocks import LONGEST, Block, csv_row_ends, halves
 from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
-from icvi.streams.values import label_array, read_label, read_number, usable
+from icvi.streams.values import read_label, read_number, usable
 from icvi.wording import short
 
 _TINY = 2048  # bytes; pyarrow would take longer to begin than the csv module to finish

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.labels import label_array
 from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.columns import Chosen
@@ -19,7 +20,7 @@ from icvi.streams.files.blocks import Block, halves, line_ends
 from icvi.streams.one_by_one import gathered
 from icvi.streams.rows import Rows, joined
 from icvi.streams.times import Times
-from icvi.streams.values import check_number, label_array, usable
+from icvi.streams.values import check_number, usable
 from icvi.wording import short
 
 #: Kinds of JSON values, as errors call them.

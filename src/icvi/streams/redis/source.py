@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from icvi.labels import label_array
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted
 from icvi.streams.redis.connection import Connection
@@ -15,7 +16,7 @@ from icvi.streams.redis.reader import RedisReader
 from icvi.streams.rows import Rows
 from icvi.streams.source import Source, as_rows, refuse_position
 from icvi.streams.times import Times
-from icvi.streams.values import is_number, label_array, read_label, read_number
+from icvi.streams.values import is_number, read_label, read_number
 
 
 class RedisSource(Source):

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import as_label_array
-from icvi.labels import Labels, plain
+from icvi.labels import Labels, as_label_array, label_array, plain
 from icvi.streams.batch import Batch
 
 if TYPE_CHECKING:
@@ -162,12 +161,7 @@ def as_labels(given: Any, n: int, name: str) -> NDArray[Any]:
         raise type(error)(f"invalid labels from {name}: {error}") from error
     if array.dtype.kind == "i" or (array.dtype.kind == "u" and array.dtype.itemsize < 8):
         return array.astype(np.int64)
-    items = [plain(item) for item in array.tolist()]
-    if all(type(item) is int for item in items):
-        return as_label_array(items, n)
-    objects = np.empty(n, dtype=object)
-    objects[:] = items
-    return objects
+    return label_array([plain(item) for item in array.tolist()])
 
 
 def class_path(thing: Any) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
@@ -96,10 +95,8 @@ class PageData:
     ) -> None:
         self.history, self.reservoir, self.tracker = history, reservoir, tracker
         self.run, self.note = run, note
-        self.noise_label: Hashable = tracker._partition._labels.noise_label
-        self.window: Any
-        self.half_life: Any
-        self.window, self.half_life, _ = tracker._spans
+        self.noise_label, self.window = tracker.noise_label, tracker.window
+        self.half_life = tracker.half_life
         counted = history.arrivals[:, : len(history.labels)].sum(axis=0).tolist()
         self.totals: dict[Hashable, int] = dict(zip(history.labels, counted))
         self.counts: dict[Hashable, float] = dict(zip(tracker.labels, tracker.counts.tolist()))

@@ -190,9 +190,9 @@ def test_noise_is_taken_back_and_moved_too(new):
     h.relabel_many([[3.0], [0.0]], [-1, 0], [0, -1])
     assert (h.noise_share, h.counts.tolist()) == (pytest.approx(1 / 3), [2.0])
     before = state_of(h)
-    with pytest.raises(ValueError, match="out of the noise, which has 1"):
+    with pytest.raises(ValueError, match="from the noise, which has 1"):
         h.remove([9.0], -1, 2.0)
-    with pytest.raises(ValueError, match="out of the noise, which has 1"):
+    with pytest.raises(ValueError, match="from the noise, which has 1"):
         h.remove_many([[9.0], [9.0]], [-1, -1])
     assert state_of(h) == before
 
@@ -203,7 +203,7 @@ def test_a_sample_may_go_through_several_clusters_in_one_call(new):
     assert (h.labels, h.counts.tolist(), h.compactness.tolist()) == (["a"], [2.0], [0.5])
 
 
-def test_an_emptied_cluster_that_is_founded_again_comes_last(new):
+def test_an_emptied_cluster_that_is_created_again_comes_last(new):
     h = fill(new(), [[0.0], [1.0], [2.0]], ["a", "b", "c"])
     h.remove([0.0], "a")
     assert h.labels == ["b", "c"]
@@ -217,7 +217,7 @@ def test_an_emptied_cluster_that_is_founded_again_comes_last(new):
 REFUSED = {
     "unknown label": (lambda h, X, y: h.remove(X[0], "nobody"), "no cluster has label 'nobody'"),
     "unknown label to move": (lambda h, X, y: h.relabel(X[0], 77, 0), "no cluster has label 77"),
-    "more weight": (lambda h, X, y: h.remove(X[0], y[0], 1e3), r"weight 1000 out of cluster"),
+    "more weight": (lambda h, X, y: h.remove(X[0], y[0], 1e3), r"weight 1000 from cluster"),
     "far away": (lambda h, X, y: h.remove(X[0] + 100.0, y[0]), "further from the others"),
     "far away, moved": (lambda h, X, y: h.relabel(X[0] * 99.0, y[0], 5), "further from the others"),
     "not the singleton": (lambda h, X, y: h.remove(X[0], "single"), "not in cluster 'single'"),
@@ -273,14 +273,14 @@ def test_what_cannot_be_leaves_a_fading_stream_as_it_was(case):
     labels = labels.tolist()
     h = fill(new_tracker(half_life=300.0), X, labels)
     fill(h, [[9.0, 9.0, 9.0]], ["single"])
-    before, kept = state_of(h), h._partition.A.tobytes()
+    before, kept = state_of(h), h._clusters.A.tobytes()
     with pytest.raises(
         ValueError, match="how the streams" if case == "combine itself" else message
     ):
         action(h, X, labels)
     assert state_of(h) == before
-    h._partition.show()
-    assert h._partition.A.tobytes() == kept
+    h._clusters.show()
+    assert h._clusters.A.tobytes() == kept
 
 
 @pytest.mark.parametrize("action", ["remove", "relabel", "remove_many", "merge_clusters"])

@@ -1,4 +1,4 @@
-"""When samples came: counted, or by the time that the caller gives."""
+"""When samples came: counted, or by the time that the caller passes."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _LONGEST = 200 * 365.25 * 86400.0  # seconds; half of what ticks can count
 
 
 class Clock:
-    """Ticks of samples: 1, 2, 3, ... or nanoseconds of their times, which never go back.
+    """Ticks of samples: 1, 2, 3, ... or nanoseconds of their times, which never decrease.
 
     Parameters
     ----------
     span : int, float or timedelta
-        A number of samples, or a time; it decides what is counted.
+        A number of samples, or a time span; it decides which ticks are used.
     name : str
-        What to call the span in messages.
+        Name of the span in error messages.
     """
 
     def __init__(self, span: Any, name: str) -> None:
@@ -34,33 +34,33 @@ class Clock:
         self.span = _as_span(span, name)
 
     def ticks(self, time: Any, n: int) -> NDArray[np.int64]:
-        """When the next n samples come; the clock goes on when `advance` says so."""
+        """Ticks of the next n samples; only `advance` moves the clock."""
         if not self.timed:
             if time is not None:
                 raise ValueError(
-                    f"{self.name}={self.span:g} counts samples; give it as a timedelta to use time="
+                    f"{self.name}={self.span:g} counts samples; pass a timedelta to use time="
                 )
             return self.now + np.arange(1, n + 1)
         if time is None:
-            raise ValueError(f"{self.name} is a time: give time= with every sample")
+            raise ValueError(f"{self.name} is a time span: pass time= with every sample")
         ticks = _as_ticks(time, n)
         before = np.concatenate([ticks[:1] if not self.started else [self.now], ticks[:-1]])
         back = np.flatnonzero(ticks < before)
         if back.size:
             raise ValueError(
-                f"expected times that do not go back, got {_shown(time, int(back[0]))} "
+                f"expected times that do not decrease, got {_shown(time, int(back[0]))} "
                 f"after a later one (sample {back[0]})"
             )
         return ticks
 
     def tick(self, time: Any) -> int:
-        """When the next sample comes."""
+        """Tick of the next sample."""
         if self.timed or time is not None:
             return int(self.ticks(time, 1)[0])
         return self.now + 1
 
     def advance(self, tick: int) -> None:
-        """It is that late now."""
+        """Move the clock to this tick."""
         self.now, self.started = int(tick), True
 
 
@@ -81,7 +81,7 @@ def _as_span(span: Any, name: str) -> float:
 
 
 def as_times(time: Any, n: int) -> NDArray[Any]:
-    """Times as n dates and times, or n numbers of seconds."""
+    """Times as an array of n datetimes, or of n numbers of seconds."""
     refuse_masked(time, "time")
     array = np.atleast_1d(np.asarray(time))
     if array.dtype.kind == "O" and all(isinstance(moment, date) for moment in array.tolist()):
@@ -98,7 +98,7 @@ def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
         missing = np.isnat(array)
         ticks = array.astype("datetime64[ns]").astype(np.int64)
     elif array.dtype.kind in "iuf":
-        with np.errstate(over="ignore"):  # what is too large for a double is refused as such
+        with np.errstate(over="ignore"):  # numbers too large for a double are refused below
             array = array.astype(np.longdouble if array.dtype.itemsize > 8 else np.float64)
             missing = ~(np.abs(array) < 9e9)
         seconds = np.where(missing, 0, array)
@@ -116,7 +116,7 @@ def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
 
 
 def _naive(moment: date) -> date:
-    """Times with a zone as UTC without one, which numpy understands."""
+    """Times with a time zone as UTC without one, which numpy supports."""
     offset = moment.utcoffset() if isinstance(moment, datetime) else None
     if offset is None:
         return moment

@@ -129,11 +129,11 @@ def test_a_window_keeps_its_samples_and_no_more():
     t = icvi.Tracker("all", window=50)
     for _ in range(5):
         t.update_many(X, labels)
-    assert len(t._window) == 50
+    assert len(t._forgetting) == 50
     for n in range(300):
         t.update(X[n], labels[n])
-    assert len(t._window) == 50
-    assert len(t._window._X) < 2000
+    assert len(t._forgetting) == 50
+    assert len(t._forgetting._X) < 2000
 
 
 def test_noise_counts_as_a_sample_of_the_window():
@@ -192,6 +192,12 @@ def test_what_is_not_in_the_window_cannot_be_taken_back():
         t.remove([1.0], 0)
 
 
+def test_an_empty_window_has_no_noise_to_take_back():
+    t = icvi.Tracker(["CH"], window=2, noise_label="noise")
+    with pytest.raises(ValueError, match="window has no such sample with label 'noise'"):
+        t.remove([1.0, 2.0], "noise")
+
+
 # -- the last time span --------------------------------------------------------------------
 
 
@@ -232,12 +238,12 @@ def test_after_a_long_silence_a_window_of_time_is_empty_but_for_the_newest():
 @pytest.mark.parametrize(
     ("options", "arguments", "message"),
     [
-        ({"window": timedelta(1)}, {}, "window is a time: give time="),
+        ({"window": timedelta(1)}, {}, "window is a time span: pass time="),
         ({"window": 5}, {"time": [1.0, 2.0]}, "counts samples"),
         ({}, {"time": [1.0, 2.0]}, "time is for a window or half_life"),
-        ({"half_life": timedelta(1)}, {}, "half_life is a time: give time="),
-        ({"window": timedelta(1)}, {"time": [2.0, 1.0]}, "do not go back"),
-        ({"window": timedelta(1)}, {"time": [-1.0, 1.0]}, "do not go back"),
+        ({"half_life": timedelta(1)}, {}, "half_life is a time span: pass time="),
+        ({"window": timedelta(1)}, {"time": [2.0, 1.0]}, "do not decrease"),
+        ({"window": timedelta(1)}, {"time": [-1.0, 1.0]}, "do not decrease"),
         ({"window": timedelta(1)}, {"time": [1.0]}, "expected 2 times"),
         ({"window": timedelta(1)}, {"time": [1.0, float("nan")]}, "a time for every sample"),
         ({"window": timedelta(1)}, {"time": np.array(["NaT"] * 2, "M8[ns]")}, "a time for every"),

@@ -1,4 +1,4 @@
-"""A partition with the indices that are read from it."""
+"""How indices are read from clusters: one compiled plan, and the caches that it needs."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ from icvi.transactions import own_arrays
 Floats = NDArray[np.float64]
 
 
-class Readings:
-    """The state of a stream and the compiled plan that reads the indices from it."""
+class IndexReader:
+    """The clusters of a stream, and the compiled plan that reads indices from them.
+
+    Parameters
+    ----------
+    indices : sequence of Index
+        The indices to read.
+    noise_label : hashable, optional
+        Label that marks noise.
+    """
 
     def __init__(self, indices: Sequence[Index], noise_label: Hashable = None) -> None:
         self.indices = indices
@@ -36,7 +44,7 @@ class Readings:
 
     def hold(self, partition: Clusters) -> None:
         """Read the indices from this partition from now on."""
-        self.partition, self._form = partition, 0  # form: for which the caches were made
+        self.partition, self._form = partition, 0  # the form that the caches belong to
         self._grown = self.plan.G
         partition.meta[L.WANT] = self._want
         partition.before_growing = self._grow
@@ -51,7 +59,7 @@ class Readings:
         return self._out.tolist()
 
     def prepare(self) -> Plan:
-        """The plan, with caches for the state as it is; made anew, they know no pair yet."""
+        """The plan, with caches that fit the partition; new caches are empty."""
         p = self.partition
         if p.form == self._form:
             return self.plan
@@ -72,7 +80,7 @@ class Readings:
         return self.plan
 
     def _grow(self, columns: int, d: int) -> None:
-        """Allocate what caches need when the partition has that many columns."""
+        """Allocate caches for a partition with that many columns."""
         self._grown = self._allocated(columns, d)
 
     def _shape(self, columns: int, d: int) -> tuple[int, int, int]:
@@ -84,7 +92,7 @@ class Readings:
         return zeros(self._shape(columns, d), f"room for {columns - 1:,} clusters: {what}")
 
     def __getstate__(self) -> dict[str, Any]:
-        # Addresses of compiled code and of arrays mean nothing to a copy.
+        # Addresses of compiled code and of arrays are not valid in a copy.
         left_out = ("plan", "_grown")
         return {key: value for key, value in self.__dict__.items() if key not in left_out}
 
