@@ -122,7 +122,7 @@ def test_the_claims_about_final_readings_hold(found):
         assert right[name, "over"] > 0.95
 
 
-def test_the_claims_about_founded_clusters_hold(found):
+def test_the_claims_about_new_clusters_hold(found):
     once = {
         (name, kind): found.better_at_once(name, kind).share
         for name in INDICES

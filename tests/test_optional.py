@@ -43,6 +43,7 @@ USES = [
     ("bokeh", "report", "Report('page.html', tracker()).finish()"),
     ("jinja2", "report", "watched(report='page.html')"),
     ("jinja2", "report", "Report('page.html', tracker()).finish()"),
+    ("jinja2", "study", "run('study', '--out', 'out')"),
     ("river", "river", "importlib.import_module('icvi.compat.river_metrics')"),
     ("river", "river", "run('watch', *WATCH[:1], '--clusterer', 'denstream')"),
     ("sklearn", "art", "icvi.FuzzyART"),
@@ -213,6 +214,7 @@ GUARDED = {
     "art/supervised.py",  # art/scikit.py was imported before
     "study/experiment.py",  # study/__init__.py checks
     "study/tasks.py",
+    "wording.py",  # callers check for jinja2
     "watching/labellers/parameters.py",  # asked about a class of river
     "watching/labellers/river_labels.py",  # asked about an object of river
     "watching/labellers/scikit_labels.py",  # asked about an estimator of scikit-learn

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tarfile
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -181,3 +182,19 @@ def test_tests_can_be_run_from_the_source_distribution(sdist):
 def test_no_leftovers_are_given_away(sdist):
     leftovers = ("__pycache__", ".nbi", ".nbc", "_build", ".venv", "benchmarks/results")
     assert [name for name in sdist if any(part in name for part in leftovers)] == []
+
+
+# -- the wheel ---------------------------------------------------------------------------------
+
+
+def test_the_wheel_holds_the_templates_and_the_style_of_pages(tmp_path):
+    from hatchling.builders.wheel import WheelBuilder
+
+    (path,) = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+    sources = [
+        each for each in (ROOT / "src").rglob("*") if each.suffix in (".html", ".css", ".js")
+    ]
+    assert len(sources) >= 7
+    assert {each.relative_to(ROOT / "src").as_posix() for each in sources} <= names

@@ -11,6 +11,7 @@ import unicodedata
 import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
+from jinja2 import UndefinedError
 from rich.console import Console
 
 import processes
@@ -22,7 +23,15 @@ from icvi.streams.redis.address import parse_address
 from icvi.tracking.table import Table
 from icvi.watching.messages import error_text
 from icvi.watching.settings import source_name
-from icvi.wording import for_terminal, printable, shown_address, without_passwords
+from icvi.wording import (
+    for_terminal,
+    number,
+    percent,
+    printable,
+    shown_address,
+    templates,
+    without_passwords,
+)
 
 #: One of every kind that a terminal obeys or that changes what a line seems to say.
 CONTROLS = (
@@ -228,3 +237,53 @@ def test_a_trace_on_a_terminal_is_harmless_and_in_a_pipe_it_is_what_it_is(tmp_pa
             shown += more
     assert b'"?[31mred?"' in shown
     assert is_harmless(shown.decode().replace("\r\n", ""))
+
+
+# -- pages -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("package", ["icvi.study", "icvi.watching.report"])
+def test_a_page_shows_text_as_text(package):
+    page = templates(package).from_string("{{ name }} {{ share | percent }} {{ made | safe }}")
+    shown = page.render(name="<b>\x00\u202e", share=0.9999, made="<i>")
+    assert shown == "&lt;b&gt;\ufffd\ufffd &gt;\xa099\xa0% <i>"
+
+
+@pytest.mark.parametrize("package", ["icvi.study", "icvi.watching.report"])
+def test_every_template_of_a_package_can_be_read(package):
+    environment = templates(package)
+    names = environment.list_templates()
+    assert {"page.html", "page.css"} <= {*names}
+    for name in names:
+        assert environment.loader.get_source(environment, name)[0].strip()
+
+
+def test_a_name_that_a_page_does_not_have_is_an_error():
+    with pytest.raises(UndefinedError, match="'share' is undefined"):
+        templates("icvi.study").from_string("{{ share | percent }}").render()
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (0.0, "0"),
+        (-0.0, "0"),
+        (9999.6, "10,000"),
+        (123456.7, "123,457"),
+        (-1e-5, "−1 × 10⁻⁵"),
+        (0.0001, "0.0001"),
+        (9.99999e6, "1 × 10⁷"),
+        (1e300, "1 × 10³⁰⁰"),
+        (float("nan"), "–"),
+        (float("-inf"), "−∞"),
+    ],
+)
+def test_numbers_are_short_and_have_real_minus_signs(value, shown):
+    assert number(value) == shown
+
+
+def test_shares_are_whole_percent_unless_they_are_small():
+    shares = (0.0, 1e-9, 0.001, 0.0999, 0.29, 0.985, 0.999999, 1.0, None, float("nan"))
+    assert [percent(share) for share in shares] == [
+        *("0 %", "< 0.1 %", "0.1 %", "10 %", "29 %", "98 %", "> 99 %", "100 %", "–", "–"),
+    ]

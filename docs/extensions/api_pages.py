@@ -1,4 +1,4 @@
-"""The reference of the public names, from the names themselves."""
+"""The Python reference, generated from the docstrings of all public names."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import types
 from pathlib import Path
 from typing import Any
 
+from generated_files import GeneratedFolder
 from sphinx.pycode import ModuleAnalyzer
-from written import Folder
 
 import icvi
 
-#: Sections of the reference, with names in the order in which they are told. Those with a dot are
-#: what public functions give or take; names of icvi that are missing here get a section at the end.
+#: Sections of the reference, with names in order. Names with a dot are what public functions return
+#: or accept; names of icvi that are missing here get a section at the end.
 _SECTIONS: dict[str, tuple[str, ...]] = {
     "Watching a stream": ("watch", "watching.watch.Watch", "watching.reading.Reading"),
     "Tracking": ("Tracker", "TrackerBank", "Trace", "plots.traces.plot_traces", "load"),
@@ -30,7 +30,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
     ),
 }
 _REST = "Further names"
-#: Modules with a page each; not all of them are names of icvi.
+#: Modules with a page each; not all are public names of icvi.
 _MODULES = {
     "batch": "icvi.batch: definitions that need all samples",
     "metrics": "icvi.metrics: functions like scikit-learn's",
@@ -43,10 +43,10 @@ _MODULES = {
 def write_api(path: Path) -> None:
     """Write all pages of the reference below a folder.
 
-    Classes have a page each, because their docstrings number their references from 1. Functions
+    Each class has its own page, because its docstring numbers its references from 1. Functions
     share the page of their section.
     """
-    folder = Folder(path)
+    folder = GeneratedFolder(path)
     parts = [_title("Python reference"), "Every public name of icvi, from its docstring."]
     for section, names in _sections().items():
         pages = [name for name in names if _has_page(name)]
@@ -67,7 +67,7 @@ def write_api(path: Path) -> None:
 
 
 def _sections() -> dict[str, tuple[str, ...]]:
-    """The sections, and one for the names of icvi that none of them has."""
+    """The sections, and one for public names that are in none of them."""
     named = {name for names in _SECTIONS.values() for name in names}
     rest = tuple(name for name in icvi.__all__ if name not in named and name not in _MODULES)
     return {**_SECTIONS, _REST: rest} if rest else _SECTIONS
@@ -80,7 +80,7 @@ def _value(path: str) -> Any:
 
 def _has_page(name: str) -> bool:
     value = _value(f"icvi.{name}")
-    # Index and index would have the same file where letters have no case.
+    # Index and index would have the same file where file names ignore case.
     return inspect.isclass(value) and not issubclass(value, Exception) and name != "Index"
 
 
@@ -88,7 +88,7 @@ def _file(name: str) -> str:
     return name.rpartition(".")[2].lower().replace(" ", "-")
 
 
-def _write(folder: Folder, file: str, title: str, entries: list[str]) -> None:
+def _write(folder: GeneratedFolder, file: str, title: str, entries: list[str]) -> None:
     folder.write(f"{file}.rst", "\n\n".join([_title(title), *entries]) + "\n")
 
 
@@ -112,7 +112,7 @@ def _module_entries(module: str) -> list[str]:
 
 def _entry(path: str) -> str:
     value = _value(path)
-    if isinstance(value, types.GenericAlias):  # which is a class to `inspect`, but not to a reader
+    if isinstance(value, types.GenericAlias):  # a class to `inspect`, but not to a reader
         return f".. autodata:: {_home(path)}\n   :no-value:"
     if inspect.isclass(value) and issubclass(value, BaseException):
         return f".. autoexception:: {path}"
@@ -125,7 +125,7 @@ def _entry(path: str) -> str:
 
 
 def _home(path: str) -> str:
-    """Where a value is defined with a comment that documents it."""
+    """The module that documents a value with a comment."""
     package, _, name = path.rpartition(".")
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
         if ("", name) in ModuleAnalyzer.for_module(module.name).find_attr_docs():

@@ -1,4 +1,4 @@
-"""The reference of the command line, from the commands themselves."""
+"""The reference of the command line, generated from the commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from written import Folder
+from generated_files import GeneratedFolder
 
 from icvi.cli.main import main
 
@@ -17,7 +17,7 @@ def write_commands(path: Path) -> None:
     """Write a section for every command to a file that the page includes."""
     context = click.Context(main, info_name="icvi")
     sections = [_section(main.commands[name], context) for name in main.list_commands(context)]
-    Folder(path.parent).write(path.name, "\n\n".join(sections) + "\n")
+    GeneratedFolder(path.parent).write(path.name, "\n\n".join(sections) + "\n")
 
 
 def _section(command: click.Command, parent: click.Context) -> str:
@@ -40,9 +40,9 @@ def _options(command: click.Command, context: click.Context) -> Iterator[str]:
     for parameter in command.get_params(context):
         record = parameter.get_help_record(context)
         if record is None or not record[1] or "--help" in parameter.opts:
-            continue  # arguments without words of their own are told in the text
-        words, help_ = record
-        yield f"`{words}`\n: {_escaped(help_)}"
+            continue  # the help of the command explains its arguments
+        option, help_ = record
+        yield f"`{option}`\n: {_escaped(help_)}"
 
 
 def _text(help_: str) -> str:

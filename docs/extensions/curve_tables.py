@@ -1,19 +1,20 @@
-"""What was measured, for the page about curves: tables, and numbers inside its sentences."""
+"""The measurements on the page about curves: its tables, and the numbers in its sentences."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from generated_files import GeneratedFolder
 from measured import Measured
-from written import Folder
 
 import icvi
 from icvi.study.experiment import INDICES
+from icvi.wording import ARROWS
 
 
 def substitutions(found: Measured) -> dict[str, str]:
-    """Names that the page uses in double braces, such as ``over_Conn``, to counts."""
+    """Counts by the names that the page has in double braces, such as ``over_Conn``."""
     names = [index.name for index in icvi.catalogue()]
     return {
         **{name: str(count) for name, count in found.rules.items()},
@@ -33,16 +34,16 @@ def substitutions(found: Measured) -> dict[str, str]:
 
 def write_tables(folder: Path, found: Measured) -> None:
     """Write the tables that the page includes."""
-    Folder(folder).write("end.md", _at_the_end(found))
-    Folder(folder).write("founded.md", _when_founded(found))
-    Folder(folder).write("wrong.md", _while_wrong(found))
+    GeneratedFolder(folder).write("end.md", _at_the_end(found))
+    GeneratedFolder(folder).write("created.md", _when_created(found))
+    GeneratedFolder(folder).write("wrong.md", _while_wrong(found))
 
 
 def _at_the_end(found: Measured) -> str:
     rows = (
         [
             _link(index.name),
-            "↑" if index.direction == "max" else "↓",
+            ARROWS[index.direction],
             str(found.preferred(index.name, "under")),
             str(found.preferred(index.name, "over")),
         ]
@@ -51,7 +52,7 @@ def _at_the_end(found: Measured) -> str:
     return _table(["index", "better", "right above too coarse", "right above too fine"], rows)
 
 
-def _when_founded(found: Measured) -> str:
+def _when_created(found: Measured) -> str:
     rows = (
         [
             _link(name),

@@ -1,25 +1,25 @@
-"""Small corrections between our docstrings and what Sphinx makes of them."""
+"""Small corrections of how Sphinx reads our docstrings."""
 
 from __future__ import annotations
 
 from typing import Any
 
-# ruff: noqa: ARG001  Sphinx gives everybody all arguments
+# ruff: noqa: ARG001  Sphinx passes all arguments to every handler
 from sphinx.application import Sphinx
 
 
 def leave_properties_alone(
     app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]
 ) -> None:
-    """Have napoleon not take what stands before a colon for a type."""
+    """Keep napoleon from reading the words before a colon as a type."""
     if what in ("property", "attribute", "data"):
-        lines.insert(0, "\\")  # an escaped end of a line is nothing, but napoleon's first line
+        lines.insert(0, "\\")  # invisible, but napoleon's first line
 
 
 def skip_foreign_members(
     app: Sphinx, what: str, name: str, member: Any, skip: bool, options: Any
 ) -> bool | None:
-    """Leave out what classes inherit from other packages; None says nothing."""
+    """Skip members that classes inherit from other packages; None leaves it to Sphinx."""
     owner = getattr(member, "__objclass__", None)
     module = getattr(member, "__module__", None) or getattr(owner, "__module__", None)
     if callable(member) and isinstance(module, str) and module.partition(".")[0] != "icvi":

@@ -1,4 +1,4 @@
-"""Everything that is written before the pages are read: reference pages, tables, pictures."""
+"""Generates reference pages, tables and pictures before Sphinx reads the pages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sphinx.config import Config
 
 
 def generate(app: Sphinx, config: Config) -> None:
-    """Measure, draw and write; numbers that the pages mention become their substitutions."""
+    """Measure, draw and write; the measured numbers become substitutions in the pages."""
     root = Path(app.srcdir)
     generated = root / "_generated"
     (generated / "extra").mkdir(parents=True, exist_ok=True)
@@ -30,6 +30,6 @@ def generate(app: Sphinx, config: Config) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect to the beginning of a build."""
+    """Connect to the start of a build."""
     app.connect("config-inited", generate)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,4 @@
-"""What the index pages say in plain words, beside what the code itself can tell.
-
-In reStructuredText, like the docstrings of the indices that it stands beside.
-"""
+"""Text of the index pages that is not in the docstrings of the indices, in reStructuredText."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from typing import NamedTuple
 
 
 class Note(NamedTuple):
-    """What an index rewards, how our form differs from others, and more lines of example code."""
+    """What an index rewards, how our form differs from others, and more example code."""
 
     function: str
     plainly: str
@@ -18,15 +15,14 @@ class Note(NamedTuple):
 
 
 _SQUARED_I = """\
-The original takes plain norms, and no fixed number of moments gives their sums, so the paper's
-incremental form squares every norm, and so do we. Numbers of other software under the name PBM are
-mostly of the original: `icvi.batch.i_index_score` and `icvi.batch.pbm_score` have it, for data at
-hand."""
+The original uses plain norms, and no fixed number of moments gives their sums. So the paper's
+incremental form squares every norm, and so do we. Other software mostly computes the original under
+the name PBM: `icvi.batch.i_index_score` and `icvi.batch.pbm_score` have it, for data at hand."""
 
 _RIDGE = """\
-The paper adds :math:`\\delta I` inside its recursion, where it must be taken out again at every
-step; here the state stays free of it and it is added when the index is read, which is the same
-number. All of :math:`\\delta`, ``epsilon`` and ``delta``, is yours to set."""
+The paper adds :math:`\\delta I` inside its recursion, and must subtract it again at every step; we
+add it when the index is read, which gives the same number. Both parameters of :math:`\\delta`,
+``epsilon`` and ``delta``, can be set."""
 
 NOTES = {
     "CH": Note(
@@ -35,17 +31,17 @@ NOTES = {
 The F ratio of an analysis of variance, with clusters for groups: how much the centroids scatter
 around the mean of all samples, against how much samples scatter around their centroids, each per
 degree of freedom. Small clusters far from each other make it large. The factor N - k makes it grow
-as a stream goes on, even if nothing else changes; so compare the CH of two partitions of the same
-samples, not that of one partition at two times.""",
+along a stream, even if nothing else changes; so compare the CH of two partitions of the same
+samples, not of one partition at two times.""",
         """\
 Not at all: the paper's recursion gives the same number. So does scikit-learn's
-``calinski_harabasz_score``, except where all samples lie on their centroids: it answers 1 there,
+``calinski_harabasz_score``, except where all samples lie on their centroids: it returns 1 there,
 here the reading is undefined.""",
     ),
     "I": Note(
         "i_index_score",
         """\
-Three factors: few clusters (1/k), clusters that take up most of the scatter of the data
+Three factors: few clusters (1/k), clusters that explain most of the scatter of the data
 (:math:`CP_0 / W`), and one pair of centroids that is far apart (:math:`D_{max}`). The power p
 spreads the values; it does not change which of two partitions is better. One far outlier with a
 cluster of its own is enough for a large :math:`D_{max}`.""",
@@ -55,7 +51,7 @@ cluster of its own is enough for a large :math:`D_{max}`.""",
     "PBM": Note(
         "pbm_score",
         """\
-The I index with p = 2, under the name that most papers use. Few clusters, clusters that take up
+The I index with p = 2, under the name that most papers use. Few clusters, clusters that explain
 most of the scatter of the data, and a pair of centroids that is far apart make it large. One far
 outlier with a cluster of its own is enough for the last of these.""",
         _SQUARED_I,
@@ -66,22 +62,22 @@ outlier with a cluster of its own is enough for the last of these.""",
 For every cluster, how much nearer its own samples are to its centroid than the samples of the next
 cluster, as a share: 1 when the others are far away, 0 when there is no difference, below 0 when
 another cluster's samples are nearer. The mean over clusters counts a cluster of two samples as much
-as one of a million. It lies between -1 and 1 whatever the data, so it is the index to begin
-with when a threshold is wanted.""",
+as one of a million. It always lies between -1 and 1, so it is the index to start with if you
+need a threshold.""",
         """\
 The silhouette as most people know it compares every sample with every other; this one compares
 centroids, with squared distances, and averages over clusters instead of samples. They are different
-numbers. `icvi.batch.silhouette_score` is the other, for data at hand. The recursion that the paper
-prints keeps raw sums of squares and loses its digits on data far from the origin; the form
-here is the same number without that loss.""",
+numbers. `icvi.batch.silhouette_score` is the other, for data at hand. The recursion in the
+paper keeps raw sums of squares and loses digits on data far from the origin; the form here
+gives the same number without that loss.""",
     ),
     "NI": Note(
         "negentropy_increment_score",
         """\
 Whether one Gaussian per cluster describes the data in less volume than one Gaussian for everything,
-after paying for the number and the sizes of the clusters. Below 0, the clusters are worth their
-price; 0 is what a single cluster gives. It sees the shape of clusters: long, thin ones cost nothing
-extra, while indices of centroids and radii think them wide.""",
+after a penalty for the number and the sizes of the clusters. Below 0, the clusters are worth the
+penalty; a single cluster gives 0. It takes the shape of clusters into account: long, thin ones cost
+nothing extra, while indices of centroids and radii treat them as wide.""",
         _RIDGE
         + """ With ``delta=0`` no linear change of the
 data's units changes NI, but a cluster of d samples or fewer is then undefined.""",
@@ -90,8 +86,8 @@ data's units changes NI, but a cluster of d samples or fewer is then undefined."
     "rCIP": Note(
         "rcip_score",
         """\
-The overlap of every two clusters, each taken as a Gaussian, added up. Clusters that are well apart
-add next to nothing, so two clusters that overlap decide the sum: it shows that *some* pair is
+The overlap of every two clusters, each modelled as a Gaussian, added up. Clusters that are well
+apart add almost nothing, so two clusters that overlap decide the sum: it shows that *some* pair is
 too close, and `icvi.Tracker.diagnose_pairs` shows which. It is a density, so it depends on the unit
 of the data, it may exceed 1, and it is rounded to 0 when all clusters are far apart:
 ``log_rcip=True`` reads its logarithm instead, which is not.""",
@@ -115,32 +111,32 @@ logarithms, pair by pair, as the paper does, never as a logarithm of rCIP.""",
     "XB": Note(
         "xie_beni_score",
         """\
-How wide clusters are on average, against how close the two closest centroids are. One pair decides
+The average width of clusters, against the distance of the two closest centroids. One pair decides
 it: where two centroids are near each other the index is large, however good the rest is, so it
-finds a cluster that was cut in two. Merging the wrong clusters can make it better, because it
+finds a cluster that was split in two. Merging the wrong clusters can make it better, because it
 removes a close pair.""",
         """\
-Not at all, for hard partitions. Some software takes the smallest distance between *samples* of
+Not at all, for hard partitions. Some software uses the smallest distance between *samples* of
 different clusters instead of centroids: another index under the same name.""",
     ),
     "DB": Note(
         "davies_bouldin_squared_score",
         """\
-Every cluster looks for its worst partner, the one for which both widths together are largest
-against the distance of the two centroids; the mean of these ratios is the index. Unlike XB it
-listens to every cluster, so one bad pair among many is diluted.""",
+For every cluster, the worst other cluster: the one for which both widths together are largest
+against the distance of the two centroids. The index is the mean of these ratios. Unlike XB it
+depends on every cluster, so one bad pair among many is diluted.""",
         """\
-Davies and Bouldin, and scikit-learn, take mean distances, not mean squared ones; the paper's
+Davies and Bouldin, and scikit-learn, use mean distances, not mean squared ones; the paper's
 incremental form squares widths and distances, and so do we. It is not the square of the original.
 `icvi.batch.davies_bouldin_score` is the original with any exponents, for data at hand.""",
     ),
     "PS": Note(
         "partition_separation_score",
         """\
-Every cluster brings its size relative to the largest one, less a penalty between 0 and 1 for a
-centroid that is close to another. So k equal, distant clusters make nearly k. It grows with the
-number of clusters as long as these are large and apart, and mostly falls when one is cut in two.
-Clusters of very different sizes read low however right they are.""",
+Every cluster contributes its size relative to the largest one, less a penalty between 0 and 1 for a
+centroid that is close to another. So k equal, distant clusters give nearly k. It grows with the
+number of clusters as long as these are large and apart, and mostly falls when one is split in two.
+Clusters of very different sizes give low readings even where they are right.""",
         """\
 Not at all. The mean of the centroids is the unweighted one, as in the paper. Some software uses one
 smallest distance for all clusters, where every cluster should have its own.""",
@@ -149,19 +145,18 @@ smallest distance for all clusters, where every cluster should have its own.""",
         "wb_score",
         """\
 Scatter within clusters over scatter between them, times the number of clusters, which keeps many
-small clusters from winning. CH is made of the same two sums, but WB does not grow as a stream goes
-on.""",
+small clusters from winning. CH uses the same two sums, but WB does not grow along a stream.""",
         "The index is not in the paper. It is computed as published.",
     ),
     "GD43": Note(
         "gd43_score",
         """\
 The distance of the two closest centroids, against the width of the widest cluster. Two clusters
-decide everything; the others are not seen. Because the distance is not squared and the width is,
-the index depends on the unit of the data: ten times the numbers, a tenth of the index.""",
+decide everything; the others do not enter. Because the distance is not squared and the width is,
+the index depends on the unit of the data: ten times the numbers give a tenth of the index.""",
         """\
-The index is not in the paper. It is what the authors' toolbox computes, mixed units included, so
-that results can be compared.""",
+The index is not in the paper. It is what the authors' toolbox computes, with its mixed units, for
+comparison.""",
     ),
     "GD53": Note(
         "gd53_score",
@@ -176,16 +171,16 @@ centroid, where other texts have the other cluster's.""",
     "Conn": Note(
         "conn_index_score",
         """\
-A clusterer that keeps several prototypes per cluster says of every sample which prototype was
-nearest and which came next. If both belong to one cluster, that cluster holds together; if not, the
-two clusters touch there. So clusters may have any shape, and a true cluster that was cut can be
-noticed: prototypes on both sides of the cut stay connected. A new cluster starts with few
-connections, so the curve mostly dips when one is founded and recovers when it has samples.""",
+A clusterer with several prototypes per cluster finds for every sample the nearest prototype and the
+second nearest. If both belong to one cluster, that cluster is well connected; if not, the
+two clusters touch there. So clusters may have any shape, and a split true cluster can be
+noticed: prototypes on both sides of the split stay connected. A new cluster starts with few
+connections, so the curve mostly dips when one emerges and recovers when it has samples.""",
         """\
 The default is the definition of the paper. The authors' toolbox computes another number, which
 ``icvi.Conn(convention="toolbox")`` reproduces; ``border="CADJ"`` is the border rule of 2011.
-Counted as samples come, it differs from the batch form, which finds all winners anew with the
-prototypes of today: `icvi.batch.conn_index_score` is that one.""",
+Counted as samples arrive, it differs from the batch form, which finds all winners again with the
+current prototypes: `icvi.batch.conn_index_score` is that form.""",
         't = icvi.Tracker([icvi.Conn(convention="toolbox")], bounds=(-4, 10))\n'
         "trace = t.update_many(X, truth)\n"
         'print("toolbox   ", f"{next(iter(t.values.values())):.6g}")',

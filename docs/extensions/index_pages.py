@@ -11,14 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from generated_files import GeneratedFolder
 from index_notes import NOTES
 from measured import Measured
-from written import Folder
 
 import icvi
-from icvi.cli.list import range_of
+from icvi.wording import BETTER, interval
 
-_BETTER = {"max": "larger", "min": "smaller"}
 _READS = {
     "moments": "count, centroid and scatter of every cluster",
     "covariances": "count, centroid and covariance of every cluster",
@@ -32,7 +31,7 @@ import icvi
 rng = np.random.default_rng(1)
 truth = np.repeat([0, 1, 2, 3], 50)
 X = 6.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[truth] + rng.normal(size=(200, 2))
-coarse = np.minimum(truth, 2)  # two clusters taken together
+coarse = np.minimum(truth, 2)  # two clusters merged
 fine = np.where((truth == 3) & (X[:, 0] > 6.0), 4, truth)  # one cluster cut in two
 
 for title, labels in {"too coarse": coarse, "right": truth, "too fine": fine}.items():
@@ -49,7 +48,7 @@ _TRACK = """\
 """
 
 _QUESTIONS = {
-    "abrupt": "jumps when a cluster is founded",
+    "abrupt": "jumps when a new cluster emerges",
     "under": "gets worse while true clusters go unnoticed",
     "over": "gets worse when a true cluster is split",
 }
@@ -71,11 +70,11 @@ def write_pages(path: Path, found: Measured) -> None:
     Parameters
     ----------
     path : Path
-        Where they go.
+        The folder.
     found : Measured
-        What the study measured.
+        The measurements.
     """
-    folder, corners = Folder(path), _read_corners()
+    folder, corners = GeneratedFolder(path), _read_corners()
     for index in icvi.catalogue():
         folder.write(f"{index.name}.rst", _page(index, found, corners))
     folder.write("index.rst", _overview(found))
@@ -83,7 +82,7 @@ def write_pages(path: Path, found: Measured) -> None:
 
 
 def reads(index: icvi.Index) -> str:
-    """What of the state an index reads, in a word."""
+    """The part of the state that an index reads, in a word."""
     if index.on == "prototypes":
         return "prototypes"
     return "moments" if index.regularisation is None else "covariances"
@@ -107,8 +106,8 @@ def _page(index: icvi.Index, found: Measured, corners: dict[str, list[list[str]]
         _title("How it differs from the paper and from other software", "-"),
         note.differs,
         _title("When it is undefined", "-"),
-        "A reading is then nan, and `icvi.Tracker.why` gives the reason. With "
-        '``undefined="limit"`` the one-sided limit takes its place where there is one.',
+        "The reading is then nan, and `icvi.Tracker.why` gives the reason. With "
+        '``undefined="limit"`` the reading is the one-sided limit where there is one.',
         _table(
             ("situation", "reading", "why", "limit"),
             corners[name],
@@ -121,17 +120,18 @@ def _page(index: icvi.Index, found: Measured, corners: dict[str, list[list[str]]
         f".. image:: /_generated/indices/{name}.png\n"
         f"   :alt: {name} over a stream that is clustered too coarsely, right and too finely",
         "The same stream of five clusters of unequal sizes, clustered online with a vigilance that "
-        "is too low, right, and too high. Blue is the index (the arrow says whether up or down is "
-        "better), red the number of clusters, dashed lines show where a new true cluster begins.",
-        _title("What was measured", "-"),
+        "is too low, right, and too high. Blue is the index (the arrow shows whether larger or "
+        "smaller is better), red the number of clusters; dashed lines show where "
+        "a new true cluster begins.",
+        _title("Measurements", "-"),
         _measured(index, found),
-        "See :doc:`/curves` for what this means, how it was counted, and the other indices.",
+        "See :doc:`/curves` for the meaning of these counts, and for the other indices.",
     ]
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
 def _docstring(index: icvi.Index) -> tuple[str, str]:
-    """What the index measures, from the first line of its file, and the text behind that."""
+    """What the index measures, from the first line of its module docstring, and the rest."""
     module = importlib.import_module(_module(index))
     first, _, rest = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
     return " ".join(first.split()).partition(": ")[2], rest
@@ -145,8 +145,8 @@ def _fields(index: icvi.Index) -> str:
     low, high = index.range
     wide = low == -math.inf and high == math.inf
     rows = {
-        "Better": _BETTER[index.direction],
-        "Range": "any number" if wide else range_of(index),
+        "Better": BETTER[index.direction],
+        "Range": "any number" if wide else interval(*index.range),
         "Reads": _READS[reads(index)],
         "By name": f'``icvi.Tracker(["{index.name}"])``, ``icvi.score(X, labels, "{index.name}")``'
         if index.on == "clusters"
@@ -223,11 +223,11 @@ def _limit(tracker: icvi.Tracker, name: str) -> str:
 
 
 _OVERVIEW = """\
-Names are what `icvi.Tracker`, `icvi.score` and the command line take. ``"paper"`` stands for CH,
-PBM, SIL, NI, rCIP, rH, XB, DB and PS, ``"all"`` for everything that labels alone are enough for,
-which is all but Conn.
+`icvi.Tracker`, `icvi.score` and the command line accept these names. ``"paper"`` stands for CH,
+PBM, SIL, NI, rCIP, rH, XB, DB and PS, ``"all"`` for every index that needs only labels: all but
+Conn.
 
-*Data times 10* is what becomes of the reading when every number in the data is ten times as large,
+*Data times 10* shows how the reading changes when every number in the data is ten times as large,
 measured on the example of the pages. The last two columns are measured too, on four data sets each:
 in how many orders of presentation the index rates the clustering with the right vigilance above one
 that is too coarse, and above one that is too fine. :doc:`/curves` has the rest."""
@@ -249,8 +249,8 @@ def _overview(found: Measured) -> str:
         [
             f":doc:`{index.name} <{index.name}>`",
             index.title,
-            _BETTER[index.direction],
-            range_of(index),
+            BETTER[index.direction],
+            interval(*index.range),
             reads(index),
             _scaling(index),
             str(found.preferred(index.name, "under")),
@@ -269,7 +269,7 @@ def _overview(found: Measured) -> str:
 
 
 def _scaling(index: icvi.Index) -> str:
-    """What becomes of an index when the data are ten times as large."""
+    """How the index changes when the data are ten times as large."""
     rng = np.random.default_rng(1)
     truth = np.repeat([0, 1, 2, 3], 50)
     X = 6.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[truth] + rng.normal(size=(200, 2))

@@ -1,7 +1,7 @@
-"""Formulas as MathML: readers see them without a network and without JavaScript.
+"""Formulas as MathML, which browsers show without a network and without JavaScript.
 
-Sphinx brings renderers that load a script or need LaTeX. Docutils, which Sphinx is built on, can
-write MathML itself; this hands it to Sphinx.
+The renderers of Sphinx load a script or need LaTeX. Docutils, which Sphinx is built on, can
+write MathML itself; this module makes it a renderer of Sphinx.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
 _FRACTION = re.compile(r"(\\[td]?frac) *([^\s{\\]) *([^\s{\\]|(?=\{))")
-# Words that stay as they are: commands, what stands in \text and \mathrm; and names like CP or max,
-# but not two indices like ij.
+# Words to leave alone: commands, and the contents of \text and \mathrm. Words to set as one name:
+# CP or max, but not two indices like ij.
 _NAME = r"[A-Za-z]{3,}|[A-Z][A-Za-z]|[a-z][A-Z]"
 _WORD = re.compile(rf"\\(?:text|mathrm)\{{[^}}]*\}}|\\[A-Za-z]+|(?P<name>{_NAME})")
 
 
 def prepared(tex: str) -> str:
-    r"""What docutils needs to be told: where arguments end, and what is one name.
+    r"""A formula as docutils reads it: with braces around arguments, and names marked as such.
 
     >>> prepared(r"\tfrac12 CP_i + \frac1{n_i} \ln x")
     '\\tfrac{1}{2} \\mathrm{CP}_i + \\frac{1}{n_i} \\ln x'
@@ -49,6 +49,6 @@ def _visit_block(writer: Any, node: nodes.math_block) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Offer the renderer to Sphinx."""
+    """Register the renderer with Sphinx."""
     app.add_html_math_renderer("mathml", (_visit_inline, None), (_visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

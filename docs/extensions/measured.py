@@ -1,8 +1,8 @@
-"""What the pages say about the behaviour of indices, measured while they are built.
+"""Measurements of the behaviour of indices, made while the pages are built.
 
-The scenarios of the study in many orders of presentation: in how many of them a statement of the
-study holds, and in how many an index rates the right partition above one that is too coarse or
-too fine.
+They run the scenarios of the study in many orders of presentation, and count in how many of them a
+statement of the study holds, and in how many an index rates the right partition above one that is
+too coarse or too fine.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from icvi.study.tasks import Settings
 #: The environment variable that sets how many orders are measured.
 ORDERS = "ICVI_DOCS_ORDERS"
 _USUAL_ORDERS = 100
-#: Indices that a page recommends to ask together.
+#: Indices that a page recommends to use together.
 JUDGES = ("CH", "PBM", "SIL", "NI", "XB", "DB")
 _BATCH = tuple(index.name for index in icvi.catalogue() if index.on == "clusters")
 
@@ -53,12 +53,12 @@ class Measured:
     outcomes: dict[str, list[Outcome]] = field(default_factory=dict)
     #: scenario to one dictionary of final readings per order
     finals: dict[str, list[dict[str, float]]] = field(default_factory=dict)
-    #: scenario to what `draw_distributions` wants of each order
+    #: scenario to the records that `draw_distributions` expects
     drawn: dict[str, list[dict[str, object]]] = field(default_factory=dict)
     #: (index, "true" or "split") to whether the curve was better with each new cluster's sample
-    stepped: dict[tuple[str, str], list[bool]] = field(default_factory=dict)
-    #: the same at the end of the stretch that the cluster began
-    settled: dict[tuple[str, str], list[bool]] = field(default_factory=dict)
+    at_once: dict[tuple[str, str], list[bool]] = field(default_factory=dict)
+    #: the same at the end of the stretch that begins with the cluster
+    later: dict[tuple[str, str], list[bool]] = field(default_factory=dict)
 
     @cached_property
     def rules(self) -> dict[str, Count]:
@@ -79,12 +79,12 @@ class Measured:
         return _counted((votes.sum(axis=0) > len(JUDGES) / 2).tolist())
 
     def better_at_once(self, index: str, kind: str) -> Count:
-        """Of the clusters founded, how many made the curve better: new true ones, or splits."""
-        return _counted(self.stepped.get((index, kind), []))
+        """How many new clusters made the curve better at once: true ones, or splits."""
+        return _counted(self.at_once.get((index, kind), []))
 
     def better_later(self, index: str, kind: str) -> Count:
-        """The same, when they had settled."""
-        return _counted(self.settled.get((index, kind), []))
+        """How many new clusters had made the curve better by the end of their stretch."""
+        return _counted(self.later.get((index, kind), []))
 
     def _wins(self, index: str, kind: str) -> Iterator[bool]:
         larger = next(i.direction == "max" for i in icvi.catalogue() if i.name == index)
@@ -101,12 +101,12 @@ def _counted(outcomes: list[bool]) -> Count:
 
 
 def measure(orders: int | None = None) -> Measured:
-    """Run every scenario of the study in so many orders.
+    """Run every scenario of the study in this many orders.
 
     Parameters
     ----------
     orders : int, optional
-        What the environment variable says otherwise, or 100.
+        By default the value of the environment variable, or 100.
     """
     orders = orders or int(os.environ.get(ORDERS, _USUAL_ORDERS))
     settings, found = Settings(), Measured(orders)
@@ -120,7 +120,7 @@ def measure(orders: int | None = None) -> Measured:
             found.drawn.setdefault(name, []).append(
                 {"ari": experiment.ari, "n_clusters": experiment.n_clusters, "final": final}
             )
-            _note_founded(found, experiment)
+            _record_created(found, experiment)
     return found
 
 
@@ -134,8 +134,8 @@ def _final(experiment: Experiment) -> dict[str, float]:
     return {**values, "Conn": float(experiment.trace["Conn"][-1])}
 
 
-def _note_founded(found: Measured, experiment: Experiment) -> None:
-    """Whether each index is better with a new cluster: at once, and when it has settled."""
+def _record_created(found: Measured, experiment: Experiment) -> None:
+    """Record whether each index is better with a new cluster: at once, and later."""
     if experiment.scenario.kind == "under":
         return
     stream = Stream.of(experiment)
@@ -145,10 +145,10 @@ def _note_founded(found: Measured, experiment: Experiment) -> None:
             continue
         kind = "split" if start in splits else "true"
         for name, curve in stream.curves.items():
-            before, then, later = curve.values[[start - 1, start, end - 1]]
+            before, first, last = curve.values[[start - 1, start, end - 1]]
             for outcomes, change in (
-                (found.stepped, then - before),
-                (found.settled, later - before),
+                (found.at_once, first - before),
+                (found.later, last - before),
             ):
                 if not np.isnan(change):
                     outcomes.setdefault((name, kind), []).append(bool(change > 0.0))

@@ -1,7 +1,7 @@
-"""The blocks of a page, and what they print when they are run from top to bottom.
+"""The code blocks of a page, run from top to bottom, and their output.
 
-Blocks of Python share one namespace, blocks of shell commands one folder. The build of the pages
-and their test run them in the same way.
+Python blocks share one namespace, shell blocks one folder. The build of the pages and the tests run
+them in the same way.
 """
 
 from __future__ import annotations
@@ -22,20 +22,19 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
-#: Blocks that the build of a page fills in: what was printed, and a link to a file.
+#: Blocks that the build of a page fills in: the output of the code, and a link to a file.
 LIVE = ("{printed}", "{made}")
-#: What is run in the place of a command, or a part of one, that would never end or does not belong
-#: into the folder of a page.
+#: Replacements in commands that would never end, or that must not run in the folder of a page.
 STAND_INS = {
     'pip install ".[all]"': "",  # tests/test_readme.py runs it, in the repository
-    "tail -n +1 -f data.csv": "cat data.csv",  # would wait for more, for ever
+    "tail -n +1 -f data.csv": "cat data.csv",  # would wait for more samples for ever
     " --follow": "",  # the same; tests of the sources follow files and streams
 }
 
 
 @dataclass(frozen=True)
 class Block:
-    """A fenced block: its language, what stands behind that, the text, and where it is."""
+    """A fenced block: its language, the rest of that line, the text, and its place."""
 
     language: str
     argument: str
@@ -45,7 +44,7 @@ class Block:
 
     @property
     def commands(self) -> list[str]:
-        """The lines of a block of shell commands; lines that end with a backslash go on."""
+        """The commands of a shell block; a backslash at its end continues a line."""
         lines = self.text.replace("\\\n", " ").splitlines()
         return [" ".join(line.split()) for line in lines if line.strip()]
 
@@ -67,9 +66,9 @@ def blocks(source: str) -> list[Block]:
 def run(
     source: str, where: str, folder: Path, stand_ins: Mapping[str, str] = STAND_INS
 ) -> Iterator[tuple[Block, str]]:
-    """Run a page in a folder: every block, with what was printed last.
+    """Run a page in a folder; gives every block with the last output.
 
-    A block of text must be what the block of code before it has printed, or a part of that.
+    A block of text must be the output of the code block before it, or an excerpt of that.
 
     Parameters
     ----------
@@ -78,10 +77,10 @@ def run(
     where : str
         Its name, for errors.
     folder : Path
-        Where files are written; made if need be.
+        Where files are written; created if it does not exist.
     stand_ins : mapping, optional
-        Text to text, replaced before a block is run, such as the port of a server. A command that
-        becomes empty is not run.
+        Text to replace before a block runs, such as the port of a server. A command that becomes
+        empty does not run.
     """
     folder.mkdir(parents=True, exist_ok=True)
     scope: dict[str, Any] = {"__name__": "page"}
@@ -102,7 +101,7 @@ def run(
 
 
 def is_live(source: str) -> bool:
-    """Whether a page shows what it prints itself, so that it is run when it is built."""
+    """Whether a page shows its own output, so that the build runs it."""
     return any(block.language in LIVE for block in blocks(source))
 
 

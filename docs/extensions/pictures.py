@@ -15,7 +15,7 @@ from icvi.study.figures import draw_distributions, draw_scenario
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-#: What the index pages show beside each other: kind of partition to the words for it.
+#: The kinds of partition that the index pages compare, in words.
 KINDS = {"under": "too coarse", "correct": "right", "over": "too fine"}
 #: The data set of these pictures, for which the study has all three kinds.
 DATA = "unequal"
@@ -49,13 +49,13 @@ def _trace(experiment: Experiment, names: list[str]) -> icvi.Trace:
 
 
 def _place(figure: Figure) -> None:
-    """Put axes where they fit: places that are known need not be searched for."""
+    """Put the axes into fixed places."""
     from matplotlib.gridspec import GridSpec
 
     margins = {"left": 0.085, "right": 0.94, "bottom": 0.18, "top": 0.89, "wspace": 0.09}
     grid = GridSpec(1, len(KINDS), figure, **margins)
     figure.set_layout_engine("none")
-    for number, axes in enumerate(figure.axes):  # those of the numbers of clusters come last
+    for number, axes in enumerate(figure.axes):  # the axes of the number of clusters come last
         axes.set_position(grid[number % len(KINDS)].get_position(figure))
 
 

@@ -1,8 +1,8 @@
-r"""What a page's own code prints and draws, put into the page while it is built.
+r"""The output of a page's own code, put into the page while it is built.
 
-A block ``{printed}`` becomes what the block before it printed, a block ``{made} file`` a link to a
-file that the page has written, with the block's text. Pages with one of these are run from top to
-bottom in ``_generated/<page>``; pictures that they draw are there, too.
+A block ``{printed}`` becomes the output of the block before it, a block ``{made} file`` a link to a
+file that the page has written, with the text of the block. Pages with one of these are run from top
+to bottom in ``_generated/<page>``, which also holds the pictures that they draw.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ EXTRA = "_generated/extra"
 
 
 def fill_in(app: Sphinx, name: str, source: list[str]) -> None:
-    """Run a page that shows what it prints, and put that in."""
+    """Run a page that shows its own output, and fill it in."""
     if not page_blocks.is_live(source[0]):
         return
     folder = Path(app.srcdir) / "_generated" / name

@@ -1,7 +1,7 @@
 """Labelled data sets to try indices on: generated from a seed, or read from a file.
 
-Each comes with the true cluster of every sample, in order of clusters; `presented` brings them
-into an order of presentation.
+Each has the true cluster of every sample, in order of clusters; `presented` gives an order of
+presentation.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def make_eight(seed: int = 0) -> DataSet:
     return _gaussians(seed, centers, [0.08 * np.eye(8)] * 6, [150] * 6)
 
 
-#: Name to generator.
+#: Generators by the name of their data set.
 GENERATORS: dict[str, Callable[[int], DataSet]] = {
     "r15": make_rings,
     "d4": make_d4,
@@ -88,12 +88,12 @@ def _gaussians(
 ) -> DataSet:
     """Samples of N(center, factor' factor), cluster by cluster."""
     rng = np.random.default_rng(seed)
-    parts = [
+    clusters = [
         center + rng.standard_normal((size, len(center))) @ factor
         for center, factor, size in zip(centers, factors, sizes, strict=True)
     ]
     labels = np.repeat(np.arange(len(sizes)), sizes)
-    return DataSet(np.concatenate(parts), labels.astype(np.int64))
+    return DataSet(np.concatenate(clusters), labels.astype(np.int64))
 
 
 def read_csv(path: str | Path) -> DataSet:
@@ -102,7 +102,7 @@ def read_csv(path: str | Path) -> DataSet:
     Raises
     ------
     FileNotFoundError, ValueError
-        With file, line and what was expected, when something is wrong with the file.
+        If the file is missing or malformed; the message has the line and what was expected.
     """
     path = Path(path)
     if not path.is_file():
@@ -124,7 +124,7 @@ def read_csv(path: str | Path) -> DataSet:
                     f"{path}, line {line}: expected {len(names)} entries, got {len(row)}"
                 )
             X.append([_number(path, line, *cell) for cell in zip(names, row[:-1])])
-            labels.append(_whole(path, line, row[-1]))
+            labels.append(_integer(path, line, row[-1]))
     if not X:
         raise ValueError(f"{path}: expected at least one sample, got none")
     return DataSet(np.array(X), np.array(labels, dtype=np.int64))
@@ -140,7 +140,7 @@ def _number(path: Path, line: int, name: str, text: str) -> float:
     return value
 
 
-def _whole(path: Path, line: int, text: str) -> int:
+def _integer(path: Path, line: int, text: str) -> int:
     try:
         return int(text)
     except ValueError:
@@ -150,14 +150,14 @@ def _whole(path: Path, line: int, text: str) -> int:
 
 
 def normalised(data: DataSet) -> DataSet:
-    """Every feature scaled to [0, 1]; a constant one becomes 0."""
+    """Scale every feature to [0, 1]; a constant one becomes 0."""
     low, high = data.X.min(axis=0), data.X.max(axis=0)
     span = np.where(high > low, high - low, 1.0)
     return DataSet((data.X - low) / span, data.labels)
 
 
 def presented(data: DataSet, seed: int) -> DataSet:
-    """Cluster by cluster, clusters in random order, shuffled inside each cluster."""
+    """Present the data cluster by cluster: clusters in random order, each one shuffled."""
     rng = np.random.default_rng(seed)
     clusters = rng.permutation(np.unique(data.labels))
     order = np.concatenate(

@@ -1,4 +1,4 @@
-"""The study from one command: whole, the same every time, and going on after a stop."""
+"""The study from one command: whole, the same every time, and resumed after a stop."""
 
 from __future__ import annotations
 
@@ -21,9 +21,17 @@ import processes
 from icvi.cli.main import main
 from icvi.datasets import GENERATORS, normalised, presented, read_csv
 from icvi.study.batch_conn import compare
+from icvi.study.drawing import draw
 from icvi.study.experiment import INDICES, find_order, rand_index, run
+from icvi.study.figures import draw_scenario
 from icvi.study.scenarios import BEYOND, PAPER, SCENARIOS
-from icvi.study.tasks import Settings, largest_differences, searched, shown, swept
+from icvi.study.tasks import (
+    Settings,
+    largest_differences,
+    run_shown_order,
+    run_sweep_point,
+    search_order,
+)
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
 QUICK = ["study", "--quick", "--orders", "2"]
@@ -108,7 +116,7 @@ def test_the_search_takes_the_order_closest_to_the_paper():
 def test_high_quality_has_the_true_number_of_clusters():
     settings = Settings(quick=True)
     scenario = SCENARIOS["r15_correct"]
-    e = run(scenario, settings.load(scenario), searched(settings, scenario))
+    e = run(scenario, settings.load(scenario), search_order(settings, scenario))
     assert e.n_clusters == 15
     assert e.ari == pytest.approx(scenario.paper_ari, abs=0.01)
 
@@ -121,7 +129,7 @@ def test_the_papers_rand_indices_come_out_on_its_data(name, within):
     if not SHARED.exists():
         pytest.skip("the paper's data sets are other people's and not part of this project")
     scenario, settings = SCENARIOS[name], Settings(data=str(SHARED))
-    e = run(scenario, settings.load(scenario), searched(settings, scenario))
+    e = run(scenario, settings.load(scenario), search_order(settings, scenario))
     assert e.ari == pytest.approx(scenario.paper_ari, abs=within)
 
 
@@ -161,12 +169,12 @@ def test_a_comparison_is_the_stream_and_its_batch_form():
 
 def test_a_finer_module_changes_the_prototypes_not_the_partition():
     settings, scenario = Settings(quick=True), SCENARIOS["r15_under"]
-    found = [swept(settings, scenario, 5, rho_a) for rho_a in (0.7, 0.96)]
+    found = [run_sweep_point(settings, scenario, 5, rho_a) for rho_a in (0.7, 0.96)]
     assert [entry["rho_a"] for entry in found] == [0.7, 0.96]
     assert found[0]["mse"] != found[1]["mse"]
-    part = shown(settings, scenario, 5)
-    assert part["n_clusters"] == 5
-    assert len(part["comparison"]["samples"]) == 30
+    result = run_shown_order(settings, scenario, 5)
+    assert result["n_clusters"] == 5
+    assert len(result["comparison"]["samples"]) == 30
 
 
 def test_the_sweep_goes_from_just_above_the_clusters_to_very_fine():
@@ -201,7 +209,7 @@ def test_traces_hold_samples_labels_winners_and_readings(study):
     assert set(table.column_names) >= {"sample", "label", "k", "x1", "x2", "truth", *INDICES}
     assert table.num_rows == 600
     settings, scenario = Settings(quick=True), SCENARIOS["r15_under"]
-    e = run(scenario, settings.load(scenario), searched(settings, scenario))
+    e = run(scenario, settings.load(scenario), search_order(settings, scenario))
     np.testing.assert_array_equal(table["Conn"].to_numpy(), e.trace["Conn"])
     np.testing.assert_array_equal(table["winner"].to_numpy(), e.winners[:, 0])
     assert rand_index(table["truth"].to_numpy(), table["label"].to_numpy()) == e.ari
@@ -223,6 +231,30 @@ def test_a_study_that_lost_parts_is_completed_with_the_same_result(study, tmp_pa
     assert icvi(*QUICK, "--out", copy).returncode == 0
     assert files(copy) == files(study)
     assert kept.stat().st_mtime_ns == before  # not run again
+
+
+def test_processes_start_with_the_modules_of_all_tasks():
+    """What cannot be preloaded is ignored silently, and every process imports it itself."""
+    code = """
+from icvi.study import runner, workers
+class Stop(Exception): pass
+def tasks(settings):
+    yield "a", eval, ("sorted(m for m in __import__('sys').modules if m.startswith('icvi.study'))",)
+def run(store, pool, tasks, title):
+    for _, modules in pool.run(tasks):
+        print(*modules)
+    raise Stop
+runner.search_tasks, runner._run = tasks, run
+if __name__ == "__main__":
+    import tempfile
+    try:
+        runner.run_study(tempfile.mkdtemp(), runner.Settings(quick=True), jobs=2)
+    except Stop:
+        pass
+"""
+    out = processes.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    needed = {function.__module__ for function in (draw, search_order, draw_scenario)}
+    assert needed <= set(out.stdout.split())
 
 
 def test_an_interrupted_study_says_how_to_go_on(tmp_path):
@@ -267,7 +299,7 @@ def test_another_study_in_the_folder_is_not_mixed_in(study):
     before = files(study)
     result = call(*QUICK, "--seed", 1, "--out", study)
     assert result.exit_code == 1
-    assert "holds another study (its seed is 0, not 1)" in result.output
+    assert "contains another study (its seed is 0, not 1)" in result.output
     assert files(study) == before
 
 

@@ -21,10 +21,10 @@ from chromium import Chromium
 from icvi.datasets import make_d4, make_eight, make_unequal, presented
 from icvi.kernels import undefined
 from icvi.watching.history import History
-from icvi.watching.report import About, Glimpse, Report, glimpse
+from icvi.watching.report import Report, Reservoir, RunInfo, reservoir
+from icvi.watching.report.axis_range import axis_ranges
+from icvi.watching.report.final_readings import REASONS
 from icvi.watching.report.projection import project
-from icvi.watching.report.readings import REASONS
-from icvi.watching.report.views import views
 from icvi.watching.step import Step
 
 EVIL = "<img src=x onerror=window.hacked=1>"
@@ -44,11 +44,11 @@ def stream(n, clusters, d=2, seed=0):
     return 3.0 * rng.normal(size=(clusters, d))[labels] + rng.normal(size=(n, d)), labels
 
 
-def written(path, X, labels, indices=("CH", "SIL", "XB"), *, about=None, note=None, **options):
+def written(path, X, labels, indices=("CH", "SIL", "XB"), *, run=None, note=None, **options):
     """A report that has been written, of a stream in one step."""
     every = options.pop("every", 1)
     tracker = icvi.Tracker(list(indices) if isinstance(indices, tuple) else indices, **options)
-    report = Report(path, tracker, about=about)
+    report = Report(path, tracker, run=run)
     report.begin()
     for step in steps(X, labels, tracker, every=every):
         report.take(step)
@@ -65,11 +65,11 @@ def words(path):
     return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
-# -- some samples of a stream ----------------------------------------------------------------
+# -- a random sample of a stream --------------------------------------------------------------
 
 
-def glimpsed(X, labels, cuts=(), most=50):
-    kept = Glimpse(most)
+def sampled(X, labels, cuts=(), most=50):
+    kept = Reservoir(most)
     for a, b in zip([0, *cuts], [*cuts, len(X)]):
         if b > a:
             kept.take(Step(X[a:b], labels[a:b], None, a, None, None))
@@ -82,9 +82,9 @@ def same(a, b):
     assert a.labels == b.labels
 
 
-def test_a_glimpse_of_a_short_stream_is_all_of_it():
+def test_a_sample_of_a_short_stream_is_all_of_it():
     X, labels = stream(40, 3)
-    kept = glimpsed(X, labels, [10, 11])
+    kept = sampled(X, labels, [10, 11])
     np.testing.assert_array_equal(kept.X, X)
     assert kept.labels == labels.tolist()
     assert kept.numbers.tolist() == list(range(1, 41))
@@ -95,41 +95,41 @@ def test_a_glimpse_of_a_short_stream_is_all_of_it():
     cuts=st.lists(st.integers(0, 3000), max_size=10),
     most=st.integers(1, 100),
 )
-def test_how_a_stream_is_cut_does_not_change_the_glimpse(n, cuts, most):
+def test_how_a_stream_is_cut_does_not_change_the_sample(n, cuts, most):
     X, labels = stream(n, 5)
     cuts = sorted(cut for cut in cuts if cut < n)
-    kept = glimpsed(X, labels, cuts, most)
-    same(kept, glimpsed(X, labels, (), most))
+    kept = sampled(X, labels, cuts, most)
+    same(kept, sampled(X, labels, (), most))
     assert len(kept) == min(n, most)
     np.testing.assert_array_equal(kept.X, X[kept.numbers - 1])
     assert kept.labels == labels[kept.numbers - 1].tolist()
 
 
-def test_a_glimpse_comes_from_everywhere():
+def test_a_sample_comes_from_everywhere():
     X, labels = stream(100_000, 2)
-    numbers = glimpsed(X, labels, range(1000, 100_000, 1000), 1000).numbers
+    numbers = sampled(X, labels, range(1000, 100_000, 1000), 1000).numbers
     tenths = np.bincount((numbers - 1) // 10_000, minlength=10)
     assert (abs(tenths - 100) < 40).all()  # four standard deviations
 
 
-def test_a_glimpse_goes_on_where_it_was_kept():
+def test_a_sample_resumes_from_its_checkpoint():
     X, labels = stream(3000, 5)
     names = np.array(["a", 1, ("x", 2), b"b", None], dtype=object)[labels]
-    first, second = Glimpse(50), Glimpse(50)
+    first, second = Reservoir(50), Reservoir(50)
     first.take(Step(X[:2000], names[:2000], None, 0, None, None))
     facts, arrays = first.keep()
     second.resume(json.loads(json.dumps(facts)), {key: a.copy() for key, a in arrays.items()})
     second.take(Step(X[2000:], names[2000:], None, 2000, None, None))
-    same(second, glimpsed(X, names))
+    same(second, sampled(X, names))
     assert all(array.dtype in (np.float64, np.int64) for array in arrays.values())
 
 
 def test_fewer_samples_are_kept_where_they_are_large(monkeypatch):
-    monkeypatch.setattr(glimpse, "NUMBERS", 1000)
+    monkeypatch.setattr(reservoir, "NUMBERS", 1000)
     X, labels = stream(500, 3, d=90)
-    assert glimpsed(X, labels, [7], most=50).X.shape == (11, 90)
+    assert sampled(X, labels, [7], most=50).X.shape == (11, 90)
     X, labels = stream(20, 3, d=2000)
-    assert glimpsed(X, labels, [7], most=50).X.shape == (1, 2000)
+    assert sampled(X, labels, [7], most=50).X.shape == (1, 2000)
 
 
 # -- what is shown of a curve ----------------------------------------------------------------
@@ -139,12 +139,12 @@ def test_fewer_samples_are_kept_where_they_are_large(monkeypatch):
     values=st.lists(st.floats(allow_nan=True, allow_infinity=True), min_size=1, max_size=60),
     spread=st.floats(0.0, 1e3),
 )
-def test_a_view_is_a_range_that_holds_the_last_reading(values, spread):
+def test_an_axis_holds_the_last_reading(values, spread):
     last = np.array(values)
     if not np.isfinite(last).any():
         return
     low, high = last - spread, last + spread
-    first, whole = views(last, low, high)
+    first, whole = axis_ranges(last, low, high)
     finite = np.concatenate([column[np.isfinite(column)] for column in (last, low, high)])
     for view in (first, whole or first):
         assert math.isfinite(view.low)
@@ -164,7 +164,7 @@ def test_a_view_is_a_range_that_holds_the_last_reading(values, spread):
 def test_a_moment_of_explosion_does_not_hide_the_curve():
     curve = 1.0 + 0.1 * np.sin(np.arange(500))
     curve[100] = 1e9
-    first, whole = views(curve, curve, curve)
+    first, whole = axis_ranges(curve, curve, curve)
     assert 1.1 <= first.high < 1.5
     assert not first.log
     assert whole.high >= 1e9
@@ -173,7 +173,7 @@ def test_a_moment_of_explosion_does_not_hide_the_curve():
 
 def test_a_curve_over_many_decades_is_logarithmic_at_once():
     curve = np.logspace(-8, 4, 500)
-    first, whole = views(curve, curve, curve)
+    first, whole = axis_ranges(curve, curve, curve)
     assert first.log
     assert first.low < 1e-8
     assert whole is None
@@ -230,10 +230,10 @@ def test_a_page_that_is_there_is_not_overwritten_unless_that_is_allowed(tmp_path
     report = Report(path, tracker, overwrite=True)
     report.begin()
     report.finish()
-    assert "not a single sample came" in words(path)
+    assert "The stream had no samples." in words(path)
 
 
-def test_a_run_that_goes_on_may_replace_its_own_page_only(tmp_path):
+def test_a_run_that_resumes_may_replace_its_own_page_only(tmp_path):
     path, other = tmp_path / "page.html", tmp_path / "other.html"
     tracker = icvi.Tracker(["CH"])
     facts, arrays = Report(path, tracker).keep()
@@ -246,7 +246,7 @@ def test_a_run_that_goes_on_may_replace_its_own_page_only(tmp_path):
 
 
 def test_a_folder_that_is_missing_is_noticed_at_the_beginning(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no folder .*nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
         Report(tmp_path / "nowhere" / "page.html", icvi.Tracker(["CH"])).begin()
 
 
@@ -273,7 +273,7 @@ def test_bokeh_is_loaded_for_writing_only():
     assert out.stdout == "False False\n"
 
 
-def test_it_goes_on_where_it_was_kept(tmp_path):
+def test_it_resumes_from_its_checkpoint(tmp_path):
     X, labels = stream(3000, 5)
     whole = written(tmp_path / "whole.html", X, labels)
     tracker = icvi.Tracker(["CH", "SIL", "XB"])
@@ -291,7 +291,7 @@ def test_it_goes_on_where_it_was_kept(tmp_path):
         np.testing.assert_array_equal(array, other_arrays[name], err_msg=name)
 
 
-def test_what_somebody_else_remembers_is_not_fed_twice(tmp_path):
+def test_a_history_of_the_caller_is_not_updated_twice(tmp_path):
     X, labels = stream(500, 3)
     tracker = icvi.Tracker(["CH"])
     history = History(["CH"])
@@ -303,7 +303,7 @@ def test_what_somebody_else_remembers_is_not_fed_twice(tmp_path):
     assert history.arrivals.sum() == 500
     assert list(report.keep()[0]) == ["path", "glimpse"]
     report.finish()
-    assert "500 samples came" in words(report.path)
+    assert "500 samples arrived" in words(report.path)
 
 
 # -- what it says ----------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def test_the_answer_names_samples_clusters_and_what_became_of_every_index(tmp_pa
     labels = np.array([0, 0, 1, 1, 1, 1, 0])
     tracker = written(tmp_path / "page.html", X, labels, ("CH", "SIL", "XB")).tracker
     said = words(tmp_path / "page.html")
-    assert "7 samples came, and there are 2 clusters." in said
+    assert "7 samples arrived, and there are 2 clusters." in said
     assert "The last new cluster appeared with sample 3, 4 samples before the end." in said
     table = said.partition("The indices at the end of the stream")[2]
     first = icvi.Tracker(["CH", "SIL", "XB"]).update_many(X, labels)
@@ -354,11 +354,11 @@ def test_it_says_what_is_forgotten_and_what_is_noise(tmp_path):
     X, labels = stream(2000, 3)
     written(tmp_path / "window.html", X, labels, window=100)
     said = words(tmp_path / "window.html")
-    assert "2,000 samples came" in said
+    assert "2,000 samples arrived" in said
     assert "Only the last 100 samples count." in said
-    assert "All samples that came are counted here, also those that the indices have" in said
+    assert "All samples that arrived are counted here, also those that the indices have" in said
     written(tmp_path / "fading.html", X, labels, half_life=50.0)
-    assert "one counts half after 50 samples" in words(tmp_path / "fading.html")
+    assert "the weight of a sample halves every 50 samples" in words(tmp_path / "fading.html")
     written(tmp_path / "noise.html", X, labels, noise_label=1)
     said = words(tmp_path / "noise.html")
     assert f"{(labels == 1).mean() * 100:.0f} % of the samples are noise" in said
@@ -378,14 +378,14 @@ def test_a_window_of_time_is_given_in_hours(tmp_path):
 def test_a_run_that_was_stopped_says_so(tmp_path):
     X, labels = stream(100, 2)
     written(tmp_path / "page.html", X, labels, note="stopped with Ctrl-C")
-    assert "Incomplete: stopped with Ctrl-C. The page shows the stream up to there." in words(
+    assert "Incomplete: stopped with Ctrl-C. The page shows the stream up to this point." in words(
         tmp_path / "page.html"
     )
 
 
 def test_facts_about_the_run_are_there(tmp_path):
     X, labels = stream(100, 2)
-    about = About(
+    run = RunInfo(
         source="sensors.csv",
         columns=["temperature", "pressure"],
         clusterer="FuzzyART",
@@ -395,7 +395,7 @@ def test_facts_about_the_run_are_there(tmp_path):
         reasons=["line 3: expected a number, got 'x & y'"],
         title="Monday",
     )
-    written(tmp_path / "page.html", X, labels, about=about)
+    written(tmp_path / "page.html", X, labels, run=run)
     said = words(tmp_path / "page.html")
     for fact in (
         "Monday",
@@ -509,7 +509,7 @@ def clustered(path):
     )
     art = icvi.FuzzyART(rho=0.85, bounds=(0.0, 1.0)).fit(X)
     return written(
-        path, X, np.asarray(art.labels_), "paper", about=About("sensors.csv", ["a", "b"])
+        path, X, np.asarray(art.labels_), "paper", run=RunInfo("sensors.csv", ["a", "b"])
     )
 
 
@@ -608,8 +608,8 @@ def test_pointing_at_a_centroid_tells_about_its_cluster(browser, normal):
 
 def test_new_clusters_are_marked_where_they_appear(browser, normal):
     shown(browser, normal.path)
-    founded = browser.run(f"return Array.from({model('founded')}.data.sample)")
-    assert founded == normal.history.created
+    marked = browser.run(f"return Array.from({model('created')}.data.sample)")
+    assert marked == normal.history.created
 
 
 def test_all_of_a_curve_that_explodes_can_be_seen(browser, tmp_path):
@@ -654,7 +654,7 @@ def test_the_table_of_clusters_is_sorted_by_a_click(browser, normal):
 def test_nothing_that_a_label_or_a_name_holds_is_executed(browser, tmp_path):
     X, labels = presented(make_unequal(2), 3)
     names = np.array([EVIL, SCRIPT, "$$\\alpha$$", "@name{safe} $x", "a\x00\ud800\n"], dtype=object)
-    about = About(
+    run = RunInfo(
         source=SCRIPT,
         columns=[f"$$x$$ {EVIL}", SCRIPT],
         clusterer=EVIL,
@@ -664,7 +664,7 @@ def test_nothing_that_a_label_or_a_name_holds_is_executed(browser, tmp_path):
         reasons=[EVIL],
         title=SCRIPT,
     )
-    report = written(tmp_path / "page.html", X, names[labels], about=about, note=EVIL)
+    report = written(tmp_path / "page.html", X, names[labels], run=run, note=EVIL)
     shown(browser, report.path)
     assert browser.run("return document.title") == SCRIPT
     cells = browser.run(

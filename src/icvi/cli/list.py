@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.table import Table
 
-from icvi.indices import Index, catalogue
+from icvi.indices import catalogue
+from icvi.wording import BETTER, interval
 
-_BETTER = {"max": "larger", "min": "smaller"}
 _WIDE = 400
 
 
@@ -22,7 +22,7 @@ def as_lines() -> Iterator[str]:
             {
                 "name": index.name,
                 "title": index.title,
-                "better": _BETTER[index.direction],
+                "better": BETTER[index.direction],
                 "range": [_finite(bound) for bound in index.range],
                 "reads": index.on,
                 "formula": index.formula,
@@ -44,15 +44,7 @@ def print_table(console: Console) -> None:
         table.add_column(name, no_wrap=name != "what it is")
     for index in catalogue():
         words = f"{index.title}: {index.formula}"
-        table.add_row(index.name, _BETTER[index.direction], range_of(index), words)
+        table.add_row(index.name, BETTER[index.direction], interval(*index.range), words)
     if not console.is_terminal:
         console.width = _WIDE
     console.print(table, highlight=False)
-
-
-def range_of(index: Index) -> str:
-    """The range in the notation of intervals."""
-    low, high = index.range
-    left = "(-∞" if low == -math.inf else f"[{low:g}"
-    right = "∞)" if high == math.inf else f"{high:g}]"
-    return f"{left}, {right}"

@@ -16,9 +16,7 @@ from icvi.kernels.undefined import why
 from icvi.progress import progress
 from icvi.streams import open_source
 from icvi.streams.values import typed_label
-from icvi.wording import printable, shown_address
-
-_ARROWS = {"max": "larger is better", "min": "smaller is better"}
+from icvi.wording import BETTER, printable, shown_address
 
 
 class ScoredFile:
@@ -89,7 +87,9 @@ class ScoredFile:
         for index in self.indices:
             value = self.values[index.name]
             reason = "" if math.isfinite(value) else f"undefined: {why(value)}"
-            table.add_row(index.name, f"{value:.6g}", reason or _ARROWS[index.direction])
+            table.add_row(
+                index.name, f"{value:.6g}", reason or f"{BETTER[index.direction]} is better"
+            )
         console.print(table, highlight=False)
 
 

@@ -1,1 +1,1 @@
-"""Pictures with matplotlib: curves, prototypes and their connections."""
+"""Figures with matplotlib: traces, CONNvis, and the principal plane."""

@@ -1,13 +1,14 @@
-"""CONNvis: prototypes, their clusters and the connections between them, in one picture."""
+"""CONNvis: prototypes, their clusters and the connections between them, in one figure."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from icvi.optional import needed
+from icvi.plots.plane import Plane
 from icvi.wording import printable
 
 if TYPE_CHECKING:
@@ -15,8 +16,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from numpy.typing import NDArray
-
-    from icvi.connectivity.connectivity import Connectivity
 
 # Okabe and Ito's colours, distinct for all kinds of sight; shapes tell equal colours apart.
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#7A6A00")
@@ -26,30 +25,45 @@ _ACROSS = ("#a50f15", "#cb4b3f", "#e58b80", "#f3c0b8")
 _WIDEST, _THINNEST = 6.0, 0.5
 
 
+class Connections(Protocol):
+    """What is drawn of an `icvi.Connectivity`."""
+
+    @property
+    def owners(self) -> Sequence[Hashable]:
+        """The cluster of each prototype."""
+
+    @property
+    def labels(self) -> Sequence[Hashable]:
+        """The clusters."""
+
+    def edges(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Winners, runners-up, and how often each pair occurred."""
+
+
 def plot_connvis(
     prototypes: Any,
-    connectivity: Connectivity,
+    connectivity: Connections,
     *,
     X: Any = None,
     size: float = 6.0,
 ) -> Figure:
     """Draw the prototypes with the connections between them.
 
-    A line joins two prototypes that were winner and runner-up of the same sample, the wider the
-    more often (CONN), the darker the higher each ranks among the other's neighbours. Lines
-    between clusters are red: they say which clusters may be one. Needs matplotlib.
+    A line joins two prototypes that were winner and runner-up of the same sample: the wider, the
+    more often (CONN); the darker, the higher each ranks among the other's neighbours. Lines
+    between clusters are red: they show which clusters may be one. Needs matplotlib.
 
     Parameters
     ----------
     prototypes : array-like of shape (P, d)
-        Where they are, such as the ``prototypes_`` of `FuzzySMART` or `Quantizer`. More than two
+        Their positions, such as the ``prototypes_`` of `FuzzySMART` or `Quantizer`. More than two
         features are projected onto the two principal axes of the prototypes.
     connectivity : Connectivity
         Their connections.
     X : array-like of shape (n, d), optional
         Samples, drawn as small dots behind.
     size : float, default 6.0
-        Inches of the picture's longer side.
+        Width and height in inches.
 
     Returns
     -------
@@ -81,7 +95,7 @@ def plot_connvis(
     return figure
 
 
-def draw_connvis(axes: Axes, prototypes: Any, connectivity: Connectivity, *, X: Any = None) -> None:
+def draw_connvis(axes: Axes, prototypes: Any, connectivity: Connections, *, X: Any = None) -> None:
     """Draw CONNvis on axes; see `plot_connvis`."""
     positions = np.asarray(prototypes, dtype=float)
     owners = connectivity.owners
@@ -102,37 +116,8 @@ def draw_connvis(axes: Axes, prototypes: Any, connectivity: Connectivity, *, X: 
     plane.frame(axes)
 
 
-class Plane:
-    """From d features to the two that are drawn."""
-
-    def __init__(self, points: NDArray[np.float64]) -> None:
-        d = points.shape[1]
-        self.names = ("x1", "x2") if d <= 2 else ("principal axis 1", "principal axis 2")
-        self._center = points.mean(axis=0) if d > 2 else np.zeros(d)
-        if d <= 2:
-            self._axes = np.eye(d, 2)
-        else:
-            _, _, axes = np.linalg.svd(points - self._center, full_matrices=False)
-            self._axes = np.zeros((d, 2))
-            self._axes[:, : min(2, len(axes))] = axes[:2].T
-
-    def __call__(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Points in the plane."""
-        return (points - self._center) @ self._axes
-
-    def frame(self, axes: Axes) -> None:
-        """Equal scales, and the names of the two directions."""
-        axes.autoscale_view()
-        axes.margins(0.05)
-        axes.set_aspect("equal", adjustable="box")
-        axes.set_xlabel(self.names[0], fontsize=9)
-        axes.set_ylabel(self.names[1], fontsize=9)
-        axes.tick_params(labelsize=7)
-        axes.spines[["top", "right"]].set_visible(False)
-
-
 def _connections(
-    connectivity: Connectivity,
+    connectivity: Connections,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.int64]]:
     """Pairs with their CONN and rank, weakest first.
 
@@ -163,7 +148,7 @@ def _widths(conn: NDArray[np.float64], largest: float) -> NDArray[np.float64]:
 def _draw_connections(
     axes: Axes,
     at: NDArray[np.float64],
-    connectivity: Connectivity,
+    connectivity: Connections,
     owners: Sequence[Hashable],
 ) -> None:
     from matplotlib.collections import LineCollection
@@ -173,11 +158,11 @@ def _draw_connections(
         return
     widths = _widths(conn, float(conn.max()))
     across = np.array([owners[i] != owners[j] for i, j in pairs.tolist()])
-    for part, shades, order in ((~across, _INSIDE, 1), (across, _ACROSS, 2)):
+    for chosen, shades, order in ((~across, _INSIDE, 1), (across, _ACROSS, 2)):
         lines = LineCollection(
-            list(at[pairs[part]]),
-            linewidths=list(widths[part]),
-            colors=[shades[min(r, len(shades) - 1)] for r in rank[part].tolist()],
+            list(at[pairs[chosen]]),
+            linewidths=list(widths[chosen]),
+            colors=[shades[min(r, len(shades) - 1)] for r in rank[chosen].tolist()],
             capstyle="round",
             zorder=order,
         )
@@ -232,7 +217,7 @@ def _outer_end(
     return (float(x), float(y)), direction
 
 
-def legend_of(connectivity: Connectivity) -> list[tuple[Line2D, str]]:
+def legend_of(connectivity: Connections) -> list[tuple[Line2D, str]]:
     """Lines and words that explain widths and shades; none without connections."""
     from matplotlib.lines import Line2D
 

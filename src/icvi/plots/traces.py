@@ -3,26 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from icvi.optional import needed
+from icvi.wording import ARROWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from icvi.tracking.trace import Trace
-
-_BLUE, _RED, _GREY = "#1f5fa8", "#c8372d", "#9a9a9a"
+BLUE, RED, GREY = "#1f5fa8", "#c8372d", "#9a9a9a"
 _DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
-_ARROWS = {"max": "↑", "min": "↓"}
+
+
+class Curves(Protocol):
+    """What is drawn of an `icvi.Trace`."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The indices."""
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """Samples so far at each reading."""
+
+    @property
+    def k(self) -> NDArray[np.int64]:
+        """The number of clusters at each reading."""
+
+    def direction(self, name: str) -> str:
+        """Whether larger or smaller is better."""
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """The readings of an index."""
 
 
 def plot_traces(
-    traces: Mapping[str, Trace],
+    traces: Mapping[str, Curves],
     *,
     names: Sequence[str] | None = None,
     changes: Sequence[int] = (),
@@ -46,7 +66,7 @@ def plot_traces(
     -------
     matplotlib.figure.Figure
         Not shown and not registered with pyplot; use ``figure.savefig(path)``. The arrow
-        beside an index says whether up or down is better.
+        beside an index shows whether larger or smaller is better.
     """
     with needed("matplotlib", "plot", "a figure of curves"):
         from matplotlib.figure import Figure
@@ -54,7 +74,7 @@ def plot_traces(
     width = width or (6.0 if len(traces) == 1 else 3.2)
     names = list(names or first.names)
     for name in names:
-        first.direction(name)  # one that is not there is refused before anything is drawn
+        first.direction(name)  # fails for an unknown index before anything is drawn
     figure = Figure(
         figsize=(width * len(traces) + 1.1, height * len(names) + 0.8),
         dpi=150,
@@ -68,7 +88,7 @@ def plot_traces(
         for axes, trace in zip(row, traces.values(), strict=True):
             _draw_index(axes, trace, name, changes)
             _draw_clusters(axes, trace, most, labelled=axes is row[-1])
-        row[0].set_ylabel(f"{name} {_ARROWS[first.direction(name)]}", color=_BLUE, fontsize=9)
+        row[0].set_ylabel(f"{name} {ARROWS[first.direction(name)]}", color=BLUE, fontsize=9)
     for axes, title in zip(grid[0], traces, strict=True):
         axes.set_title(title, fontsize=10)
     for axes in grid[-1]:
@@ -77,27 +97,27 @@ def plot_traces(
     return figure
 
 
-def _draw_index(axes: Axes, trace: Trace, name: str, changes: Sequence[int]) -> None:
+def _draw_index(axes: Axes, trace: Curves, name: str, changes: Sequence[int]) -> None:
     for change in changes:
-        axes.axvline(change, color=_GREY, linestyle=(0, (4, 3)), linewidth=0.6)
-    axes.plot(trace.samples, trace[name], color=_BLUE, linewidth=1.1)
+        axes.axvline(change, color=GREY, linestyle=(0, (4, 3)), linewidth=0.6)
+    axes.plot(trace.samples, trace[name], color=BLUE, linewidth=1.1)
     axes.set_xlim(0, int(trace.samples.max(initial=1)))
     axes.margins(y=0.08)
     axes.tick_params(labelsize=7)
-    axes.tick_params(axis="y", colors=_BLUE)
-    axes.yaxis.get_offset_text().set(fontsize=7, color=_BLUE)
+    axes.tick_params(axis="y", colors=BLUE)
+    axes.yaxis.get_offset_text().set(fontsize=7, color=BLUE)
     axes.spines["top"].set_visible(False)
 
 
-def _draw_clusters(axes: Axes, trace: Trace, most: int, *, labelled: bool) -> None:
+def _draw_clusters(axes: Axes, trace: Curves, most: int, *, labelled: bool) -> None:
     """Red steps behind the index, on their own axis."""
     clusters = axes.twinx()
-    clusters.step(trace.samples, trace.k, where="post", color=_RED, linewidth=0.9, alpha=0.8)
+    clusters.step(trace.samples, trace.k, where="post", color=RED, linewidth=0.9, alpha=0.8)
     clusters.set_ylim(0, 1.12 * max(2, most))
     clusters.locator_params(axis="y", integer=True, nbins=5)
-    clusters.tick_params(axis="y", labelsize=7, colors=_RED, labelright=labelled)
+    clusters.tick_params(axis="y", labelsize=7, colors=RED, labelright=labelled)
     if labelled:
-        clusters.set_ylabel("clusters", color=_RED, fontsize=8)
+        clusters.set_ylabel("clusters", color=RED, fontsize=8)
     clusters.spines["top"].set_visible(False)
     axes.set_zorder(clusters.get_zorder() + 1)
     axes.patch.set_visible(False)

@@ -1,7 +1,7 @@
-"""The comparative study: the paper's experiments, and many more orders of presentation."""
+"""The comparative study: the experiments of the paper, in many orders of presentation."""
 
 from icvi import optional
 
-# Here, so that a study which is begun can be finished, and one extra is named for all it needs.
-for _package in ("sklearn", "matplotlib", "pyarrow"):
+# Here, so that a study that starts can finish, and one extra is named for all packages.
+for _package in ("sklearn", "matplotlib", "pyarrow", "jinja2"):
     optional.check(_package, "study", "a study")

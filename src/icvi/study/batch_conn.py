@@ -1,4 +1,4 @@
-"""Conn_Index as a batch index: all winners found anew after every sample."""
+"""Conn_Index as a batch index: all winners are found again after every sample."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.batch import conn_index_score
+from icvi.connectivity.connectivity import Connectivity
 from icvi.study.experiment import BOUNDS, Experiment
 
 
@@ -38,12 +39,10 @@ class Comparison(NamedTuple):
 
 
 def compare(experiment: Experiment, rho_a: float | None = None, every: int = 1) -> Comparison:
-    """Recompute Conn_Index after every sample (or every m-th) with the prototypes of that time.
+    """Recompute Conn_Index after every sample (or every m-th) with the prototypes at that time.
 
-    The partition stays what it was; prototypes may be those of another vigilance.
+    The partition does not change; `rho_a` gives prototypes of another vigilance.
     """
-    from icvi.connectivity.connectivity import Connectivity
-
     scenario = experiment.scenario
     rho_a = scenario.rho_a if rho_a is None else rho_a
     smart = FuzzySMART(rho_a, scenario.rho_b, bounds=BOUNDS)

@@ -1,4 +1,4 @@
-"""The curves of a stream, cut where clusters emerge: what the rules of the study look at."""
+"""The curves of a stream, cut where clusters emerge: the input of the rules of the study."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.plots.traces import spans_decades
 from icvi.study.experiment import INDICES, Experiment
-
-_DECADES = 3.0  # positive curves that span more are looked at as logarithms
 
 
 @dataclass(frozen=True)
@@ -23,11 +22,10 @@ class Curve:
 
     @classmethod
     def of(cls, readings: NDArray[np.float64], direction: str) -> Curve:
-        """Readings with the sign turned so that up is better, divided by their robust range."""
+        """Readings with the sign changed so that up is better, divided by their robust range."""
         values = np.array(readings, dtype=float)
         values[~np.isfinite(values)] = np.nan
-        known = values[~np.isnan(values)]
-        if known.size and known.min() > 0.0 and known.max() > 10.0**_DECADES * known.min():
+        if spans_decades([values]):
             values = np.log10(values)
         if direction == "min":
             values = -values
@@ -35,7 +33,7 @@ class Curve:
 
 
 def _range(values: NDArray[np.float64]) -> float:
-    """From the 5th to the 95th percentile: spikes do not count."""
+    """From the 5th to the 95th percentile, so that spikes do not count."""
     known = values[~np.isnan(values)]
     if known.size == 0:
         return 1.0
@@ -45,7 +43,7 @@ def _range(values: NDArray[np.float64]) -> float:
 
 @dataclass(frozen=True)
 class Stream:
-    """What a rule may look at: curves, the number of clusters and the true cluster over time."""
+    """The input of a rule: curves, the number of clusters and the true cluster over time."""
 
     curves: Mapping[str, Curve]
     k: NDArray[np.int64]
@@ -63,11 +61,14 @@ class Stream:
 
     @cached_property
     def emergences(self) -> list[int]:
-        """Samples that found a cluster, from the third on: before, most indices are undefined."""
+        """Samples that create a cluster, from the third cluster on.
+
+        Before, most indices are undefined.
+        """
         return [int(t) for t in np.flatnonzero(np.diff(self.k)) + 1 if self.k[t - 1] >= 2]
 
     def stretches(self) -> Iterator[tuple[int, int]]:
-        """Parts [start, end) with at least two clusters in which none emerges and none begins."""
+        """Stretches [start, end) of one true cluster and one number of clusters, at least two."""
         cuts = np.flatnonzero((np.diff(self.k) != 0) | (np.diff(self.truth) != 0)) + 1
         edges = [0, *cuts.tolist(), len(self.k)]
         for start, end in pairwise(edges):
@@ -75,7 +76,7 @@ class Stream:
                 yield start, end
 
     def unnoticed(self) -> Iterator[tuple[int, int]]:
-        """From a new true cluster for which no cluster emerges until one emerges, or the end."""
+        """Stretches from a true cluster that goes unnoticed to the next cluster, or the end."""
         edges = [0, *(np.flatnonzero(np.diff(self.k)) + 1).tolist(), len(self.k)]
         for start, end in pairwise(edges):
             begins = np.flatnonzero(np.diff(self.truth[start:end]))

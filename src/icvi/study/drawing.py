@@ -1,4 +1,4 @@
-"""Which figures a study has, and how each is drawn from what was found."""
+"""The figures of a study, drawn from its results."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ from icvi.study.tasks import Settings, write_trace
 Results = dict[str, dict[str, Any]]
 
 
-def keys(settings: Settings) -> list[str]:
+def figure_names(settings: Settings) -> list[str]:
     """All figures, by the names of their files."""
     scenarios = [scenario.name for scenario in settings.scenarios]
     return ["orders", "comparison", *scenarios, "distributions"]
 
 
-def draw(folder: Path, settings: Settings, key: str, results: Results) -> Path:
-    """Draw a figure into its files; the PNG. A scenario's curves are written beside it."""
-    if key == "orders":
-        figure = draw_orders([_shown(settings, s, results) for s in PAPER])
-    elif key == "comparison":
+def draw(folder: Path, settings: Settings, name: str, results: Results) -> Path:
+    """Draw a figure and give its PNG; of a scenario, write the curves, too."""
+    if name == "orders":
+        figure = draw_orders([_shown(settings, scenario, results) for scenario in PAPER])
+    elif name == "comparison":
         figure = draw_comparison(
             [_shown(settings, scenario, results) for scenario in PAPER],
             [_comparison(results[scenario.name]["comparison"]) for scenario in PAPER],
             [results[scenario.name]["sweep"] for scenario in PAPER],
         )
-    elif key == "distributions":
-        orders = {name: result["orders"] for name, result in results.items()}
+    elif name == "distributions":
+        orders = {scenario: result["orders"] for scenario, result in results.items()}
         figure = draw_distributions(orders)
     else:
-        experiment = _shown(settings, SCENARIOS[key], results)
+        experiment = _shown(settings, SCENARIOS[name], results)
         write_trace(Store(folder), experiment)
         figure = draw_scenario(experiment)
-    return save(figure, folder / "figures" / key)[0]
+    return save(figure, folder / "figures" / name)[0]
 
 
 def _shown(settings: Settings, scenario: Scenario, results: Results) -> Experiment:
     return run(scenario, settings.load(scenario), results[scenario.name]["seed"])
 
 
-def _comparison(part: dict[str, Any]) -> Comparison:
-    incremental, batch = (np.array(part[key], dtype=float) for key in ("incremental", "batch"))
-    return Comparison(np.array(part["samples"]), incremental, batch)
+def _comparison(record: dict[str, Any]) -> Comparison:
+    incremental, batch = (np.array(record[key], dtype=float) for key in ("incremental", "batch"))
+    return Comparison(np.array(record["samples"]), incremental, batch)

@@ -25,7 +25,7 @@ BOUNDS = (0.0, 1.0)
 
 @dataclass(frozen=True)
 class Experiment:
-    """What came out: samples in order of presentation, their labels, and the curves."""
+    """The result: samples in order of presentation, their labels, and the curves."""
 
     scenario: Scenario
     seed: int
@@ -46,7 +46,7 @@ class Experiment:
 
     @property
     def changes(self) -> NDArray[np.int64]:
-        """How many samples had been seen whenever a new true cluster began."""
+        """How many samples there were before each new true cluster."""
         return np.flatnonzero(np.diff(self.truth)) + 1
 
     @property
@@ -56,7 +56,7 @@ class Experiment:
 
 
 def run(scenario: Scenario, data: DataSet, seed: int) -> Experiment:
-    """Present the data, scaled to [0, 1], in the order of a seed and watch them clustered."""
+    """Cluster the data, scaled to [0, 1], in the order of a seed, and read all indices."""
     X, truth = presented(data, seed)
     smart = FuzzySMART(scenario.rho_a, scenario.rho_b, bounds=BOUNDS).fit(X)
     trace = Tracker(list(INDICES)).update_many(X, smart.labels_, winners=smart.winners_)
@@ -76,9 +76,10 @@ def run(scenario: Scenario, data: DataSet, seed: int) -> Experiment:
 def find_order(scenario: Scenario, data: DataSet, seeds: range) -> int:
     """The first seed whose partition comes closest to the paper's adjusted Rand index.
 
-    High quality takes the true number of clusters too. Without a paper to follow, the first.
+    For high quality, the number of clusters must be the true one, too. A scenario that is not in
+    the paper takes the first seed.
     """
-    best, distance = seeds[0], np.inf
+    best, smallest = seeds[0], np.inf
     if scenario.paper_ari is None:
         return best
     for seed in seeds:
@@ -86,10 +87,10 @@ def find_order(scenario: Scenario, data: DataSet, seeds: range) -> int:
         labels = FuzzyART(scenario.rho_b, bounds=BOUNDS).fit(X).labels_
         if scenario.kind == "correct" and labels.max() + 1 != len(np.unique(truth)):
             continue
-        off = abs(rand_index(truth, labels) - scenario.paper_ari)
-        if off < distance:
-            best, distance = seed, off
-        if off < 5e-5:  # the paper prints four digits
+        distance = abs(rand_index(truth, labels) - scenario.paper_ari)
+        if distance < smallest:
+            best, smallest = seed, distance
+        if distance < 5e-5:  # the paper prints four digits
             break
     return best
 

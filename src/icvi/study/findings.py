@@ -12,14 +12,14 @@ from icvi.study.curves import Stream
 from icvi.study.experiment import Experiment
 from icvi.study.rules import RULES
 
-#: Shares from which on, and up to which, a statement is taken to hold, and not to.
+#: A statement holds from the first share on, and fails up to the second.
 HOLDS, FAILS = 0.8, 0.2
 
 Outcome = Mapping[str, bool | None]
 
 
 def judge(experiment: Experiment, comparison: Comparison | None = None) -> dict[str, bool | None]:
-    """Which rules hold in one order; None where a rule has nothing to look at."""
+    """Which rules hold in one order; None where a rule does not apply."""
     stream = Stream.of(experiment)
     kind = experiment.scenario.kind
     return {
@@ -42,9 +42,9 @@ def summarise(
     Parameters
     ----------
     outcomes : mapping
-        Scenario name to what `judge` gave for each of its orders.
+        Name of a scenario to the result of `judge` for each of its orders.
     sweeps : mapping, optional
-        Scenario name to its sweep over rho_A.
+        Name of a scenario to its sweep over rho_A.
     """
     found = []
     for rule in RULES.values():
@@ -62,7 +62,7 @@ def summarise(
         found.append(_finding(about, judged))
     about = {
         "id": "error_at_large_rho_a",
-        "statement": "Conn strays from its batch form when rho_A is very large",
+        "statement": "Conn departs from its batch form when rho_A is very large",
         "index": "Conn",
         "threshold": "the mean squared error at the largest rho_A exceeds the median of the others",
         "expected": True,
@@ -85,7 +85,7 @@ def _share(results: Sequence[Any]) -> dict[str, Any]:
 
 
 def verdict(share: float | None, about: Mapping[str, Any]) -> str:
-    """Whether what was seen agrees with what the paper says."""
+    """Whether the result agrees with the paper."""
     if share is None:
         return "not seen"
     if share >= HOLDS:

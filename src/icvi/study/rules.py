@@ -1,7 +1,7 @@
-"""The paper's statements about behaviour as rules that a curve keeps or breaks.
+"""The statements of the paper about curves, as rules that a curve satisfies or not.
 
 Changes are in units of a curve's usual range (5th to 95th percentile), with up always better;
-curves that span more than three decades are taken as logarithms.
+curves that span more than three decades are replaced by their logarithms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ LITTLE = 0.05  # of the range
 TINY = 0.01  # of the range; less is no change
 MOST = 0.75  # of the events
 TRACKS = 0.9  # Pearson's correlation
-_BEFORE = 20  # samples that say what a usual step is
+_BEFORE = 20  # samples that define a usual step
 _SHORTEST = 10  # samples of a stretch that can show a trend
 
 Check = Callable[[Stream, Comparison | None], bool | None]
@@ -40,7 +40,7 @@ class Rule:
 
 
 def most(events: Iterable[bool | None]) -> bool | None:
-    """Whether most of the events that can be judged are so; None where there are none."""
+    """Whether most of the events that can be judged are true; None where there are none."""
     judged = [event for event in events if event is not None]
     return None if not judged else bool(np.mean(judged) >= MOST)
 
@@ -62,25 +62,24 @@ def jumps(stream: Stream, index: str) -> Iterator[bool | None]:
 
 
 def trends(stream: Stream, index: str) -> Iterator[float]:
-    """Per stretch, by how much the curve gets better once the new cluster has settled."""
+    """Per stretch, by how much the curve gets better after its first tenth."""
     for start, end in stream.stretches():
         if end - start >= _SHORTEST:
-            settled = start + max(5, (end - start) // 10)
-            yield _change(stream, index, settled, end)
+            yield _change(stream, index, _after_start(start, end), end)
 
 
 def fluctuations(stream: Stream, index: str) -> Iterator[float]:
-    """Per stretch, how far the settled curve moves up and down."""
+    """Per stretch, how far the curve moves up and down after its first tenth."""
     v = stream.curves[index].values
     for start, end in stream.stretches():
         if end - start >= _SHORTEST:
-            part = v[start + max(5, (end - start) // 10) : end]
-            part = part[~np.isnan(part)]
-            yield float(np.subtract(*np.percentile(part, [95, 5]))) if part.size else np.nan
+            late = v[_after_start(start, end) : end]
+            late = late[~np.isnan(late)]
+            yield float(np.subtract(*np.percentile(late, [95, 5]))) if late.size else np.nan
 
 
 def after_unnoticed(stream: Stream, index: str) -> Iterator[float]:
-    """From true clusters that go unnoticed until one is noticed: how much better the curve gets."""
+    """Per stretch of unnoticed true clusters, by how much the curve gets better."""
     for start, end in stream.unnoticed():
         if end - start >= _SHORTEST:
             yield _change(stream, index, start - 1, end)
@@ -91,6 +90,11 @@ def after_splits(stream: Stream, index: str) -> Iterator[float]:
     for start, end in stream.splits():
         if end - start >= _SHORTEST:
             yield _change(stream, index, start - 1, end)
+
+
+def _after_start(start: int, end: int) -> int:
+    """Where the new cluster has had some samples: after a tenth of the stretch."""
+    return start + max(5, (end - start) // 10)
 
 
 def _change(stream: Stream, index: str, first: int, end: int) -> float:

@@ -1,4 +1,4 @@
-"""Run a study: all pieces side by side, every finished one on disk at once."""
+"""Run a study: tasks side by side, each result on disk as soon as it is finished."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from icvi.progress import progress
-from icvi.study.drawing import draw, keys
+from icvi.study.drawing import draw, figure_names
 from icvi.study.findings import summarise
 from icvi.study.report import write_report
 from icvi.study.scenarios import PAPER
 from icvi.study.store import Store
-from icvi.study.tasks import Settings, describe, main_tasks, search_tasks
+from icvi.study.tasks import Settings, main_tasks, scenario_record, search_tasks
 from icvi.study.workers import Task, Workers
 
 _LIBRARIES = ("icvi", "numpy", "numba", "scikit-learn", "matplotlib", "pyarrow")
@@ -29,13 +29,14 @@ def run_study(
     Parameters
     ----------
     out : path
-        Folder of the study; made if need be. One that holds the same study is gone on with.
+        Folder of the study, created if it does not exist. A study with the same settings in it is
+        resumed.
     settings : Settings
         What to run.
     jobs : int, optional
-        Processes; as many as there are cores by default.
+        Processes; one per core by default.
     overwrite : bool, default False
-        Start anew where the folder holds another study.
+        Start from scratch where the folder contains another study.
 
     Returns
     -------
@@ -43,27 +44,29 @@ def run_study(
         The report.
     """
     for scenario in PAPER:
-        settings.load(scenario)  # a file that is missing or wrong says so before anything is run
+        settings.load(scenario)  # fails now for a missing or malformed file
     store = Store(Path(out))
     about = {"settings": _settings(settings), "versions": _versions()}
     store.open(about, overwrite=overwrite)
-    with Workers(jobs) as workers:
-        seeds = _done(store, workers, list(search_tasks(settings)), "searching orders")
+    # By the name of what it imports last: a wrong name would be ignored silently.
+    with Workers(jobs, preload=[draw.__module__]) as workers:
+        seeds = _run(store, workers, list(search_tasks(settings)), "searching orders")
         seeds = {name.removesuffix(".seed"): seed for name, seed in seeds.items()}
-        parts = _done(store, workers, list(main_tasks(settings, seeds)), "clustering")
+        parts = _run(store, workers, list(main_tasks(settings, seeds)), "clustering")
         results = gather(settings, parts)
         findings = _findings(results)
         store.write_json("findings.json", findings)
-        drawings = [(key, draw, (store.folder, settings, key, results)) for key in keys(settings)]
-        figures = _done(None, workers, drawings, "drawing")
+        names = figure_names(settings)
+        drawings = [(name, draw, (store.folder, settings, name, results)) for name in names]
+        figures = _run(None, workers, drawings, "drawing")
     report = store.folder / "report.html"
-    write_report(report, about, results, findings, {key: figures[key] for key in keys(settings)})
+    write_report(report, about, results, findings, {name: figures[name] for name in names})
     return report
 
 
-def _done(store: Store | None, workers: Workers, tasks: list[Task], title: str) -> dict[str, Any]:
-    """Results of tasks by name; those that the store has are not run again."""
-    found = {} if store is None else {name: store.part(name) for name, _, _ in tasks}
+def _run(store: Store | None, workers: Workers, tasks: list[Task], title: str) -> dict[str, Any]:
+    """Results of tasks by name; those in the store are not run again."""
+    found = {} if store is None else {name: store.read_part(name) for name, _, _ in tasks}
     missing = [task for task in tasks if found.get(task[0]) is None]
     with progress(title, len(missing)) as advance:
         for name, result in workers.run(missing):
@@ -73,12 +76,12 @@ def _done(store: Store | None, workers: Workers, tasks: list[Task], title: str) 
 
 
 def gather(settings: Settings, parts: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of every scenario put together; they come in the order of the tasks."""
+    """The parts of every scenario put together, in the order of the tasks."""
     results = {}
     for scenario in settings.scenarios:
         mine = {name: part for name, part in parts.items() if name.startswith(f"{scenario.name}.")}
         results[scenario.name] = {
-            "scenario": describe(scenario),
+            "scenario": scenario_record(scenario),
             **mine[f"{scenario.name}.shown"],
             "sweep": [part for name, part in mine.items() if ".sweep_" in name],
             "orders": [o for name, part in mine.items() if ".orders_" in name for o in part],
@@ -95,7 +98,7 @@ def _findings(results: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _settings(settings: Settings) -> dict[str, Any]:
-    """Settings with a fingerprint of the files that are read."""
+    """Settings with a fingerprint of the data files."""
     found = asdict(settings)
     if settings.data is None:
         return {**found, "data": "generated"}

@@ -1,11 +1,44 @@
-"""Which data are clustered with which vigilance, and what the paper says comes out."""
+"""Which data are clustered with which vigilance, and the result that the paper reports."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 Kind = Literal["correct", "under", "over"]
+
+#: The titles of the data sets.
+TITLES = {
+    "r15": "R15",
+    "d4": "D4",
+    "overlapping": "Overlapping",
+    "unequal": "Unequal sizes",
+    "eight": "Eight dimensions",
+}
+#: The kinds of partition in words.
+KINDS: dict[Kind, str] = {
+    "under": "under-partitioned",
+    "correct": "high quality",
+    "over": "over-partitioned",
+}
+
+_DATA = {
+    "r15": "Fifteen round clusters of 40 samples in the plane: one in the middle, seven close "
+    "around it and seven further out.",
+    "d4": "Four clusters of 500 samples in the plane: two small round ones, and two long ones that "
+    "lean towards each other.",
+    "overlapping": "Five round clusters of 200 samples in the plane that touch their neighbours.",
+    "unequal": "Five round clusters in the plane of very different sizes: 600, 300, 150, 75 and "
+    "25 samples.",
+    "eight": "Six clusters of 150 samples in eight dimensions.",
+}
+_VIGILANCE: dict[Kind, str] = {
+    "under": "The vigilance is too low for the data, so true clusters are merged.",
+    "correct": "The vigilance suits the data, so the clusters found should be close to the true "
+    "ones.",
+    "over": "The vigilance is too high for the data, so true clusters are split.",
+}
 
 
 @dataclass(frozen=True)
@@ -23,7 +56,7 @@ class Scenario:
     rho_b : float
         Vigilance of the clusters.
     paper_ari : float, optional
-        Adjusted Rand index that the paper reports, where the scenario is the paper's.
+        Adjusted Rand index in the paper; None for a scenario that is not in the paper.
     rho_a : float
         Vigilance of the prototypes.
     """
@@ -38,23 +71,15 @@ class Scenario:
     @property
     def title(self) -> str:
         """In words, for figures and tables."""
-        words = {
-            "correct": "high quality",
-            "under": "under-partitioned",
-            "over": "over-partitioned",
-        }
-        return f"{TITLES[self.data]}, {words[self.kind]}"
+        return f"{TITLES[self.data]}, {KINDS[self.kind]}"
 
 
-TITLES = {
-    "r15": "R15",
-    "d4": "D4",
-    "overlapping": "Overlapping",
-    "unequal": "Unequal sizes",
-    "eight": "Eight dimensions",
-}
+def description(scenario: Mapping[str, Any]) -> str:
+    """The data and the vigilance of a scenario, as its record in JSON has them, in sentences."""
+    return f"{_DATA.get(scenario['data'], '')} {_VIGILANCE.get(scenario['kind'], '')}".strip()
 
-#: The paper's four.
+
+#: The four scenarios of the paper.
 PAPER = (
     Scenario("r15_correct", "r15", "correct", 0.88, 0.9821),
     Scenario("r15_under", "r15", "under", 0.61, 0.2371),

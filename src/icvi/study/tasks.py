@@ -1,4 +1,4 @@
-"""The pieces of a study that run side by side; each gives a part that can be kept as JSON."""
+"""The tasks of a study, which run side by side; the result of each can be stored as JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from icvi.study.scenarios import PAPER, SCENARIOS, Scenario
 from icvi.study.store import Store
 from icvi.study.workers import Task
 
-#: Orders in one piece of work.
+#: Orders of one task.
 CHUNK = 25
 #: Samples between two comparisons with the batch form when many orders are compared.
 COARSE = 25
@@ -29,7 +29,7 @@ LARGEST_RHO_A = 0.96
 
 @dataclass(frozen=True)
 class Settings:
-    """What a study is made of; the same settings give the same files."""
+    """The settings of a study; the same settings give the same files."""
 
     seed: int = 0
     orders: int = 100
@@ -38,12 +38,12 @@ class Settings:
 
     @property
     def scenarios(self) -> tuple[Scenario, ...]:
-        """Quick studies keep to the paper's."""
+        """All scenarios; of a quick study, those of the paper."""
         return PAPER if self.quick else tuple(SCENARIOS.values())
 
     @property
-    def searched(self) -> range:
-        """Seeds among which is the order that is shown."""
+    def seeds(self) -> range:
+        """Seeds to search for the order that is shown."""
         return range(self.seed, self.seed + (100 if self.quick else 400))
 
     @property
@@ -52,7 +52,7 @@ class Settings:
         return 20 if self.quick else 1
 
     def vigilances(self, scenario: Scenario) -> list[float]:
-        """The sweep over rho_A."""
+        """The values of rho_A in the sweep."""
         points = 3 if self.quick else 15
         sweep = np.linspace(scenario.rho_b + 0.01, LARGEST_RHO_A, points)
         return [round(float(rho_a), 4) for rho_a in sweep]
@@ -67,32 +67,32 @@ class Settings:
 def search_tasks(settings: Settings) -> Iterator[Task]:
     """The search for the order that is shown, per scenario."""
     for scenario in settings.scenarios:
-        yield f"{scenario.name}.seed", searched, (settings, scenario)
+        yield f"{scenario.name}.seed", search_order, (settings, scenario)
 
 
 def main_tasks(settings: Settings, seeds: dict[str, int]) -> Iterator[Task]:
     """Everything but the search and the figures; the longest first."""
-    ours = settings.scenarios
-    for scenario in ours:
-        yield f"{scenario.name}.shown", shown, (settings, scenario, seeds[scenario.name])
-    for scenario in ours:
+    scenarios = settings.scenarios
+    for scenario in scenarios:
+        yield f"{scenario.name}.shown", run_shown_order, (settings, scenario, seeds[scenario.name])
+    for scenario in scenarios:
         if scenario in PAPER:
             for rho_a in settings.vigilances(scenario):
                 arguments = (settings, scenario, seeds[scenario.name], rho_a)
-                yield f"{scenario.name}.sweep_{rho_a}", swept, arguments
-    for scenario in ours:
+                yield f"{scenario.name}.sweep_{rho_a}", run_sweep_point, arguments
+    for scenario in scenarios:
         for start in range(0, settings.orders, CHUNK):
             numbers = range(start, min(start + CHUNK, settings.orders))
-            yield f"{scenario.name}.orders_{start}", ordered, (settings, scenario, numbers)
+            yield f"{scenario.name}.orders_{start}", run_orders, (settings, scenario, numbers)
 
 
-def searched(settings: Settings, scenario: Scenario) -> int:
+def search_order(settings: Settings, scenario: Scenario) -> int:
     """The seed of the order that is shown."""
-    return find_order(scenario, settings.load(scenario), settings.searched)
+    return find_order(scenario, settings.load(scenario), settings.seeds)
 
 
-def shown(settings: Settings, scenario: Scenario, seed: int) -> dict[str, Any]:
-    """The order that is shown: its readings, and how far they are from the batch values."""
+def run_shown_order(settings: Settings, scenario: Scenario, seed: int) -> dict[str, Any]:
+    """The order that is shown: its readings, and their largest differences from the batch."""
     experiment = run(scenario, settings.load(scenario), seed)
     comparison = compare(experiment, every=settings.every) if scenario in PAPER else None
     return {
@@ -114,14 +114,16 @@ def shown(settings: Settings, scenario: Scenario, seed: int) -> dict[str, Any]:
     }
 
 
-def swept(settings: Settings, scenario: Scenario, seed: int, rho_a: float) -> dict[str, float]:
-    """How well Conn_Index tracks its batch form with prototypes of another vigilance."""
+def run_sweep_point(
+    settings: Settings, scenario: Scenario, seed: int, rho_a: float
+) -> dict[str, float]:
+    """How well Conn_Index follows its batch form with prototypes of another vigilance."""
     experiment = run(scenario, settings.load(scenario), seed)
     comparison = compare(experiment, rho_a, every=max(2, settings.every))
     return {"rho_a": rho_a, "correlation": comparison.correlation, "mse": comparison.mse}
 
 
-def ordered(settings: Settings, scenario: Scenario, numbers: range) -> list[dict[str, Any]]:
+def run_orders(settings: Settings, scenario: Scenario, numbers: range) -> list[dict[str, Any]]:
     """Many orders: the final readings, and which rules hold."""
     data = settings.load(scenario)
     found = []
@@ -146,7 +148,7 @@ def final_readings(experiment: Experiment) -> dict[str, float]:
 
 
 def largest_differences(experiment: Experiment, every: int = 1) -> dict[str, float]:
-    """How far the readings of the stream are from the batch values, relative to these, at most.
+    """The largest relative difference of every index from its batch value.
 
     Infinite where one of the two is defined and the other is not.
     """
@@ -161,7 +163,7 @@ def largest_differences(experiment: Experiment, every: int = 1) -> dict[str, flo
 
 
 def relative_difference(reading: float, value: float) -> float:
-    """How far a reading is from a value, relative to this; never nan.
+    """The difference of a reading from a value, relative to the value; never nan.
 
     >>> relative_difference(1.5, 1.0), relative_difference(math.nan, 1.0)
     (0.5, inf)
@@ -190,6 +192,6 @@ def write_trace(store: Store, experiment: Experiment) -> None:
     store.write(f"traces/{experiment.scenario.name}.parquet", buffer.getvalue())
 
 
-def describe(scenario: Scenario) -> dict[str, Any]:
-    """A scenario in JSON's terms."""
+def scenario_record(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as JSON has it."""
     return {**asdict(scenario), "title": scenario.title}

@@ -1,27 +1,32 @@
-"""Processes that work through pieces of a study side by side."""
+"""Processes that run the tasks of a study side by side."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
-#: Name, function, arguments; all of them can be pickled.
+#: Name, function and arguments; all can be pickled.
 Task = tuple[str, Callable[..., Any], tuple[Any, ...]]
 
 
 class Workers:
-    """A pool of processes; leaving it stops whatever is still running.
+    """A pool of processes; leaving the context stops them.
 
-    One process works without a pool.
+    Parameters
+    ----------
+    jobs : int, optional
+        Processes, one per core by default; a single one works without a pool.
+    preload : sequence of str
+        Modules that the tasks need, imported once for all processes.
     """
 
-    def __init__(self, jobs: int | None = None) -> None:
+    def __init__(self, jobs: int | None = None, preload: Sequence[str] = ()) -> None:
         jobs = jobs or os.cpu_count() or 1
-        self._pool = _context().Pool(jobs, _leave_interrupts_to_the_parent) if jobs > 1 else None
+        self._pool = _context(preload).Pool(jobs, _ignore_interrupts) if jobs > 1 else None
 
     def __enter__(self) -> Workers:
         return self
@@ -41,12 +46,12 @@ class Workers:
         return map(_call, tasks) if self._pool is None else self._pool.imap_unordered(_call, tasks)
 
 
-def _context() -> Any:
-    """Processes from a clean one that has imported what they need, where that is possible."""
+def _context(preload: Sequence[str]) -> Any:
+    """Processes forked from a clean one that has imported the modules, where that is possible."""
     if "forkserver" not in multiprocessing.get_all_start_methods():
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["icvi.study.drawing"])
+    context.set_forkserver_preload(list(preload))
     return context
 
 
@@ -55,5 +60,6 @@ def _call(task: Task) -> tuple[str, Any]:
     return name, function(*arguments)
 
 
-def _leave_interrupts_to_the_parent() -> None:
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which reaches all processes, to the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)

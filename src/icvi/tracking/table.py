@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.labels import label_array
 from icvi.optional import needed
-from icvi.wording import printable, short
+from icvi.wording import printable, short, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -166,4 +166,4 @@ def _text(item: Any) -> str:
         return "-"
     text = str(item)
     text = text if text.isprintable() else printable(repr(item))
-    return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."
+    return shortened(text, _WIDTH, "...")

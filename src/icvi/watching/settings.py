@@ -10,7 +10,7 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.saving.json_values import as_json
-from icvi.watching.report import About
+from icvi.watching.report import RunInfo
 from icvi.wording import shown_address
 
 
@@ -36,15 +36,15 @@ def settings_of(
     }
 
 
-def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> About:
-    """What a report shows about a watch; columns and skipped rows are known at the end."""
+def about_watch(source: Any, clusterer: Any, label: Any, options: Mapping[str, Any]) -> RunInfo:
+    """Facts about a watch for its report; columns and skipped rows are known at the end."""
     defaults: dict[str, Any] = {"every": 1, "window": None, "half_life": None}
     defaults |= {"noise_label": None, "undefined": "nan"}
     if clusterer is not None:
         who = (clusterer if hasattr(clusterer, "__qualname__") else type(clusterer)).__qualname__
     else:
         who = "labels of the source" if label is None else f"column {label}"
-    return About(
+    return RunInfo(
         source=source_name(source),
         clusterer=who,
         parameters=clusterer.get_params() if hasattr(clusterer, "get_params") else {},

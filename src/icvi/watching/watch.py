@@ -131,7 +131,7 @@ class Watch:
         """Complete all outputs; `note` is why the watch ends before the stream does."""
         if self._report is not None:
             self._report.note, self._report.tracker = note, self.tracker
-            about = self._report.about
+            about = self._report.run
             about.columns = self.source.columns if self.seen else ()
             about.skipped, about.reasons = self.source.skipped, self.source.reasons
             about.lost, about.losses = self.source.lost, self.source.losses
@@ -309,7 +309,7 @@ def watch(
         outputs["history"] = history
         page = None
         if report is not None:
-            page = Report(report, tracker, history=history, about=about, overwrite=overwrite)
+            page = Report(report, tracker, history=history, run=about, overwrite=overwrite)
             outputs["report"] = page
         loop = Loop(
             source,

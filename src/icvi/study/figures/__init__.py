@@ -1,4 +1,4 @@
-"""The figures of the study, drawn for print and written the same way every time."""
+"""The figures of the study; the same results give the same files."""
 
 from icvi.study.figures.comparison import draw_comparison
 from icvi.study.figures.distributions import draw_distributions

@@ -1,4 +1,4 @@
-"""Conn_Index kept incrementally against its batch form."""
+"""Conn_Index, incremental against batch."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from icvi.plots.traces import BLUE, GREY, RED
 from icvi.study.batch_conn import Comparison
 from icvi.study.experiment import Experiment
-from icvi.study.figures.style import BLUE, GREY, NORMAL, ORANGE, RED, SMALL, new_figure, tidy
+from icvi.study.figures.style import NORMAL, ORANGE, SMALL, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +46,7 @@ def draw_comparison(
 
 
 def _mark(axes: Axes, experiment: Experiment) -> None:
-    """Lines where clusters emerge."""
+    """Draw a line where each cluster emerges."""
     for t in np.flatnonzero(np.diff(experiment.trace.k)) + 1:
         axes.axvline(int(t), color=GREY, linestyle=(0, (4, 3)), linewidth=0.5)
     axes.set_xlim(0, len(experiment.X))

@@ -1,4 +1,4 @@
-"""How much depends on the order of presentation."""
+"""Readings and clusters over all orders of presentation."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icvi.indices import select
-from icvi.plots.traces import spans_decades
+from icvi.plots.traces import GREY, spans_decades
 from icvi.study.experiment import INDICES
-from icvi.study.figures.style import ARROWS, GREY, NAMES, NORMAL, new_figure, tidy
-from icvi.study.scenarios import SCENARIOS, TITLES
+from icvi.study.figures.style import NAMES, NORMAL, new_figure, tidy
+from icvi.study.scenarios import KINDS, SCENARIOS, TITLES
+from icvi.wording import ARROWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
 
 # Light to dark, so that they differ in print without colours too.
 _SHADES = {"under": "#E69F00", "correct": "#56B4E9", "over": "#CC79A7"}
-_WORDS = {"under": "under-partitioned", "correct": "high quality", "over": "over-partitioned"}
-_KINDS = tuple(_SHADES)
 
 
 def draw_distributions(results: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
@@ -33,12 +32,12 @@ def draw_distributions(results: Mapping[str, Sequence[Mapping[str, Any]]]) -> Fi
     grid = figure.subplots(4, 3).ravel()
     for axes, panel in zip(grid, panels, strict=True):
         _draw_panel(axes, panel, results)
-    patches = [Patch(facecolor=_SHADES[kind], edgecolor="black", lw=0.5) for kind in _KINDS]
+    patches = [Patch(facecolor=_SHADES[kind], edgecolor="black", lw=0.5) for kind in KINDS]
     figure.legend(
         patches,
-        [_WORDS[kind] for kind in _KINDS],
+        list(KINDS.values()),
         loc="outside upper center",
-        ncols=len(_KINDS),
+        ncols=len(KINDS),
         fontsize=NORMAL,
         frameon=False,
     )
@@ -52,7 +51,7 @@ def _draw_panel(axes: Axes, panel: str, results: Mapping[str, Sequence[Mapping[s
         about = SCENARIOS[scenario]
         values = np.array([_value(order, panel) for order in orders], dtype=float)
         values = values[np.isfinite(values)]
-        place = data.index(about.data) + 0.27 * (_KINDS.index(about.kind) - 1)
+        place = data.index(about.data) + 0.27 * (list(KINDS).index(about.kind) - 1)
         columns.append(values)
         if values.size:
             _draw_box(axes, values, place, _SHADES[about.kind])

@@ -1,4 +1,4 @@
-"""In which order the samples came."""
+"""The orders of presentation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from icvi.plots.connvis import Plane
+from icvi.plots.plane import Plane
 from icvi.study.experiment import Experiment
 from icvi.study.figures.style import NORMAL, SMALL, new_figure, tidy
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def draw_orders(experiments: Sequence[Experiment]) -> Figure:
-    """One panel per experiment: samples by time of arrival, true clusters numbered by it."""
+    """One panel per experiment: samples by time of arrival, true clusters numbered."""
     columns = min(2, len(experiments))
     rows = -(-len(experiments) // columns)
     figure = new_figure(3.6 * columns, 3.4 * rows)

@@ -6,23 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from icvi.plots.connvis import COLOURS, SHAPES, Plane, draw_connvis
-from icvi.plots.traces import spans_decades
+from icvi.plots.connvis import COLOURS, SHAPES, draw_connvis
+from icvi.plots.plane import Plane
+from icvi.plots.traces import BLUE, GREY, RED, spans_decades
 from icvi.study.experiment import INDICES, Experiment
-from icvi.study.figures.style import ARROWS, BLUE, GREY, NAMES, NORMAL, RED, SMALL, new_figure, tidy
+from icvi.study.figures.style import NAMES, NORMAL, SMALL, new_figure, tidy
+from icvi.wording import ARROWS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _COLUMNS = 2
-_DECADES = 20.0  # that a logarithmic axis shows at most
+_DECADES = 20.0  # of a logarithmic axis, at most
 
 
 def draw_scenario(experiment: Experiment) -> Figure:
     """The partition, module A with CONNvis, and every index from the second cluster on."""
     figure = new_figure(7.4, 10.2)
-    figure.set_layout_engine("none")  # places that are known need not be searched for
+    figure.set_layout_engine("none")  # the places are fixed below
     above = figure.add_gridspec(1, 2, left=0.08, right=0.98, bottom=0.655, top=0.955, wspace=0.24)
     below = figure.add_gridspec(
         -(-len(INDICES) // _COLUMNS),
@@ -59,7 +61,7 @@ def draw_scenario(experiment: Experiment) -> Figure:
 
 
 def _explain(figure: Figure) -> None:
-    """What blue, red and dashed lines are."""
+    """Add a legend for blue, red and dashed lines."""
     from matplotlib.lines import Line2D
 
     lines = {
@@ -122,7 +124,7 @@ def _draw_curve(axes: Axes, experiment: Experiment, name: str) -> None:
     axes.plot(samples, values, color=BLUE, linewidth=1.0)
     if spans_decades([values]):
         axes.set_yscale("log")
-        # What underflows nearly would flatten all that can be compared.
+        # Values close to underflow would flatten the rest of the curve.
         axes.set_ylim(bottom=max(0.3 * np.nanmin(values), 10.0**-_DECADES * np.nanmax(values)))
     axes.set_xlim(samples[0], max(samples[-1], samples[0] + 1))
     axes.set_ylabel(f"{NAMES[name]} {ARROWS[trace.direction(name)]}", color=BLUE, fontsize=NORMAL)

@@ -1,4 +1,4 @@
-"""What all figures share: colours, axes, files."""
+"""Colours, axes and files that all figures share."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-BLUE, RED, GREY, ORANGE = "#1f5fa8", "#c8372d", "#9a9a9a", "#E69F00"
+ORANGE = "#E69F00"
 SMALL, NORMAL = 7, 8.5
 
-#: Names as in the paper, where an i says that an index is incremental.
+#: Names as in the paper, where an i marks an incremental index.
 NAMES = {
     "Conn": "iConn_Index",
     "CH": "iCH",
@@ -28,18 +28,17 @@ NAMES = {
     "DB": "iDB",
     "PS": "PS",
 }
-ARROWS = {"max": "↑", "min": "↓"}
 
 
 def new_figure(width: float, height: float) -> Figure:
-    """A figure in inches that belongs to no window."""
+    """A figure of this size in inches, without a window."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), dpi=150, layout="constrained")
 
 
 def tidy(axes: Axes) -> None:
-    """Small ticks, no box."""
+    """Small ticks, and no box."""
     axes.tick_params(labelsize=SMALL)
     axes.spines[["top", "right"]].set_visible(False)
     for axis in (axes.xaxis, axes.yaxis):
@@ -52,6 +51,6 @@ def save(figure: Figure, path: Path) -> list[Path]:
     for kind, metadata in (("png", {"Software": None}), ("pdf", {"CreationDate": None})):
         buffer = io.BytesIO()
         figure.savefig(buffer, format=kind, metadata=metadata)
-        figure.set_layout_engine("none")  # what was laid out for one file holds for the other
+        figure.set_layout_engine("none")  # the layout for one file is right for the other
         written.append(store.write(f"{path.name}.{kind}", buffer.getvalue()))
     return written

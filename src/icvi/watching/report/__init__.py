@@ -1,7 +1,7 @@
-"""A stream as one page for a browser: curves, cluster sizes, the partition, what to look at."""
+"""A watched stream as one page for a browser: curves, cluster sizes, the partition, words."""
 
-from icvi.watching.report.about import About
-from icvi.watching.report.glimpse import Glimpse
 from icvi.watching.report.output import Report
+from icvi.watching.report.page_data import RunInfo
+from icvi.watching.report.reservoir import Reservoir
 
-__all__ = ["About", "Glimpse", "Report"]
+__all__ = ["Report", "Reservoir", "RunInfo"]

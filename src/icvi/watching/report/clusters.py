@@ -1,4 +1,4 @@
-"""The clusters one by one, and the pairs that look like one cluster."""
+"""The tables of clusters, and of pairs that look like one cluster."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.watching.report.looks import Look
-from icvi.watching.report.seen import Seen
+from icvi.watching.report.cluster_styles import ClusterStyle
+from icvi.watching.report.page_data import PageData
 
-#: Clusters that are compared with each other: that takes time with the square of their number.
+#: Clusters to compare with each other, at most: time grows with the square of their number.
 COMPARED = 500
 #: Rows of the table.
 ROWS = 200
-#: Pairs that are shown.
+#: Pairs to show.
 PAIRS = 5
 
 
 @dataclass(frozen=True)
 class Row:
-    """A cluster; numbers are nan, and neighbours None, where there are none."""
+    """A cluster; a value that does not exist is nan, a neighbour None."""
 
     name: str
-    look: Look
+    style: ClusterStyle
     count: float
     share: float
-    founded: float
+    first_sample: float
     variance: float
     silhouette: float
     nearest: str | None
@@ -55,16 +55,16 @@ class Clusters:
     counts, silhouettes : arrays
         In the order of the tracker's labels.
     compared : bool
-        Whether they have been compared with each other.
+        Whether they were compared with each other.
     """
 
-    def __init__(self, seen: Seen) -> None:
-        self._seen, self._tracker = seen, seen.tracker
-        self.labels = seen.tracker.labels
-        self.names = [seen.names[label] for label in self.labels]
-        self.counts: NDArray[np.float64] = seen.tracker.counts
+    def __init__(self, data: PageData) -> None:
+        self._data, self._tracker = data, data.tracker
+        self.labels = data.tracker.labels
+        self.names = [data.names[label] for label in self.labels]
+        self.counts: NDArray[np.float64] = data.tracker.counts
         self.compared = 0 < len(self.labels) <= COMPARED
-        self._table = seen.tracker.diagnose_clusters() if self.compared else None
+        self._table = data.tracker.diagnose_clusters() if self.compared else None
         self.silhouettes = self._column("silhouette")
 
     def __len__(self) -> int:
@@ -72,17 +72,17 @@ class Clusters:
 
     def rows(self) -> list[Row]:
         """The largest clusters, the largest first."""
-        founded = dict(zip(self._seen.history.labels, self._seen.history.created))
+        first = dict(zip(self._data.history.labels, self._data.history.created))
         total = float(self.counts.sum())
         variance, distance = self._column("variance"), self._column("distance")
         nearest = [None] * len(self) if self._table is None else self._table["nearest"].tolist()
         return [
             Row(
                 self.names[i],
-                self._seen.look(self.labels[i]),
+                self._data.style(self.labels[i]),
                 float(self.counts[i]),
                 float(self.counts[i]) / total,
-                float(founded.get(self.labels[i], math.nan)),
+                float(first.get(self.labels[i], math.nan)),
                 float(variance[i]),
                 float(self.silhouettes[i]),
                 self._name(nearest[i]) if len(self) > 1 else None,
@@ -113,4 +113,4 @@ class Clusters:
         return self._table[name]
 
     def _name(self, label: Hashable) -> str | None:
-        return self._seen.names.get(label)
+        return self._data.names.get(label)

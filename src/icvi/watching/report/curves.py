@@ -1,4 +1,4 @@
-"""The curves of the indices and of the number of clusters, over one range of samples."""
+"""Curves of the indices and of the number of clusters, linked by one range of samples."""
 
 from __future__ import annotations
 
@@ -20,58 +20,55 @@ from bokeh.models.annotations import Span
 from numpy.typing import NDArray
 
 from icvi.watching.history import History
+from icvi.watching.report.axis_range import AxisRange, axis_ranges
 from icvi.watching.report.figure import BLUE, INK, panel
-from icvi.watching.report.seen import Seen
-from icvi.watching.report.texts import number
-from icvi.watching.report.views import View, views
+from icvi.watching.report.page_data import PageData
+from icvi.wording import number
 
 _HEIGHT = 190
-_FOUNDED = "#c8372d"
-#: Higher than any picture: what is pointed at is the bucket, wherever its readings are.
+_RED = "#c8372d"
+#: Higher than any figure: the pointer finds a bucket wherever its readings are.
 _TALL = 1e300
 
 
 class Curves:
-    """The pictures that share the range of samples.
+    """The figures that share the range of samples.
 
     Attributes
     ----------
     x_range : Range1d
-        The samples that are shown.
+        The samples shown.
     source : ColumnDataSource
         Per bucket: samples, k, and last0, low0, high0, ... of every index.
     """
 
-    def __init__(self, seen: Seen) -> None:
-        self.history = seen.history
+    def __init__(self, data: PageData) -> None:
+        self.history = data.history
         last = int(self.history.samples[-1])
         self.x_range = Range1d(start=0.5, end=last + 0.5, bounds=(0, last + 1), name="samples")
         self.source = ColumnDataSource(_columns(self.history), name="curves")
-        founded = [
-            (start, seen.names[label])
-            for label, start in zip(self.history.labels, self.history.created)
-            if label != seen.noise_label
+        created = [
+            first
+            for label, first in zip(self.history.labels, self.history.created)
+            if label != data.noise_label
         ]
-        self.founded = ColumnDataSource(
-            {"sample": [start for start, _ in founded], "name": [name for _, name in founded]},
-            name="founded",
-        )
+        self._created = ColumnDataSource({"sample": created}, name="created")
         self._line = Span(dimension="height", line_color=INK, line_width=1, line_alpha=0.5)
 
-    def of_clusters(self) -> Any:
+    def plot_clusters(self) -> Any:
         """The number of clusters."""
         most = int(self.history.k.max())
-        plot = self.start("k", View(0.0, 1.1 * max(most, 1)))
+        plot = self.new_figure("k", AxisRange(0.0, 1.1 * max(most, 1)))
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
         plot.step("samples", "k", source=self.source, mode="after", color=INK, line_width=1.8)
         self._dots(plot, "k", self.history.k.astype(float), INK)
-        self.point_at(plot, self.source, [("clusters", "@k{0,0}")])
+        self.add_tooltip(plot, self.source, [("clusters", "@k{0,0}")])
         return plot
 
-    def of_index(self, column: int, view: View, name: str) -> Any:
-        """One index, as much of it as a view shows."""
-        plot = self.start(name, view)
+    def plot_index(self, column: int, shown: AxisRange, name: str) -> Any:
+        """One index in one range of its axis."""
+        plot = self.new_figure(name, shown)
         low, high = self.history.low[:, column], self.history.high[:, column]
         if (low < high).any():
             plot.quad(
@@ -87,34 +84,34 @@ class Curves:
         plot.line("samples", f"last{column}", source=self.source, color=BLUE, line_width=1.6)
         self._dots(plot, f"last{column}", self.history.last[:, column], BLUE)
         name = self.history.names[column]
-        self.point_at(plot, self.source, [(name, f"@text{column}"), ("clusters", "@k{0,0}")])
+        self.add_tooltip(plot, self.source, [(name, f"@text{column}"), ("clusters", "@k{0,0}")])
         return plot
 
-    def views(self, column: int) -> tuple[View, View | None] | None:
-        """What of an index to show; nothing where it is never finite."""
+    def ranges(self, column: int) -> tuple[AxisRange, AxisRange | None] | None:
+        """The range of an index to show at first, and its whole range; None if never finite."""
         last, low, high = (
             table[:, column] for table in (self.history.last, self.history.low, self.history.high)
         )
         if not np.isfinite(np.concatenate([last, low, high])).any():
             return None
-        return views(last, low, high)
+        return axis_ranges(last, low, high)
 
-    def start(self, name: str, view: View, height: int = _HEIGHT) -> Any:
-        """An empty picture, with the new clusters marked."""
-        plot = panel(name, height, self.x_range, view)
-        n = len(self.founded.data["sample"])
+    def new_figure(self, name: str, shown: AxisRange, height: int = _HEIGHT) -> Any:
+        """An empty figure with a line at every new cluster."""
+        plot = panel(name, height, self.x_range, shown)
+        n = len(self._created.data["sample"])
         plot.vspan(
             "sample",
-            source=self.founded,
-            line_color=_FOUNDED,
+            source=self._created,
+            line_color=_RED,
             line_width=1,
             line_alpha=min(0.55, max(0.05, 12.0 / max(n, 1))),
             line_dash="4 3" if n <= 60 else "solid",
         )
         return plot
 
-    def point_at(self, plot: Any, source: ColumnDataSource, said: list[tuple[str, str]]) -> None:
-        """Say what a bucket holds where the pointer is."""
+    def add_tooltip(self, plot: Any, source: ColumnDataSource, rows: list[tuple[str, str]]) -> None:
+        """Show what the bucket under the pointer holds."""
         bucket = plot.quad(
             left="left",
             right="right",
@@ -127,7 +124,7 @@ class Curves:
         plot.add_tools(
             HoverTool(
                 renderers=[bucket],
-                tooltips=[("sample", "@bucket"), *said],
+                tooltips=[("sample", "@bucket"), *rows],
                 point_policy="follow_mouse",
                 attachment="horizontal",
                 visible=False,
@@ -136,10 +133,10 @@ class Curves:
         )
 
     def _dots(self, plot: Any, column: str, values: NDArray[np.float64], colour: str) -> None:
-        """Readings that no line goes through, or all of a few."""
-        there = np.isfinite(values)
-        alone = there & ~np.append(there[1:], False) & ~np.append(False, there[:-1])
-        shown = np.flatnonzero(there if there.sum() <= 40 else alone)
+        """Mark readings without neighbours, which no line goes through, or all if they are few."""
+        finite = np.isfinite(values)
+        alone = finite & ~np.append(finite[1:], False) & ~np.append(False, finite[:-1])
+        shown = np.flatnonzero(finite if finite.sum() <= 40 else alone)
         if len(shown):
             plot.scatter(
                 "samples",
@@ -167,7 +164,7 @@ def _columns(history: History) -> dict[str, Any]:
     for i in range(len(history.names)):
         columns |= {f"last{i}": last[:, i], f"low{i}": low[:, i], f"high{i}": high[:, i]}
         columns[f"text{i}"] = [
-            _said(*values)
+            _reading_text(*values)
             for values in zip(last[:, i].tolist(), low[:, i].tolist(), high[:, i].tolist())
         ]
     return columns
@@ -177,7 +174,7 @@ def _bucket(first: float, last: float) -> str:
     return f"{last:,.0f}" if first == last else f"{first:,.0f} to {last:,.0f}"
 
 
-def _said(last: float, low: float, high: float) -> str:
+def _reading_text(last: float, low: float, high: float) -> str:
     """The readings of a bucket, in words."""
     if np.isnan(low):
         return "undefined"

@@ -1,4 +1,4 @@
-"""What all pictures of the page have in common: size, letters, tools."""
+"""Theme, axes and tools that all figures of the page share."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.themes import Theme
 
-from icvi.watching.report.views import View
+from icvi.watching.report.axis_range import AxisRange
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 INK, SOFT, LINE, BLUE = "#1b2026", "#4a535d", "#d5dae0", "#1f5fa8"
 
-_LETTERS = {"text_font": FONT, "text_font_style": "normal"}
+_FONT_STYLE = {"text_font": FONT, "text_font_style": "normal"}
 
 THEME = Theme(
     json={
@@ -51,9 +51,9 @@ THEME = Theme(
                 "axis_label_text_color": SOFT,
                 "axis_label_text_font_size": "13px",
                 **{
-                    f"{part}_{key}": v
-                    for part in ("major_label", "axis_label")
-                    for key, v in _LETTERS.items()
+                    f"{label}_{key}": v
+                    for label in ("major_label", "axis_label")
+                    for key, v in _FONT_STYLE.items()
                 },
             },
             "Grid": {"grid_line_color": "#e9ecef"},
@@ -63,40 +63,40 @@ THEME = Theme(
 )
 
 
-def panel(name: str, height: int, x_range: Range1d, view: View) -> Any:
-    """A picture as wide as there is room, whose tools are in a `toolbar` elsewhere."""
+def panel(name: str, height: int, x_range: Range1d, shown: AxisRange) -> Any:
+    """An empty figure, as wide as the page allows; its tools are in a shared `toolbar`."""
     plot = figure(
         name=name,
         height=height,
         sizing_mode="stretch_width",
         x_range=x_range,
-        y_range=Range1d(start=view.low, end=view.high),
-        y_axis_type="log" if view.log else "linear",
+        y_range=Range1d(start=shown.low, end=shown.high),
+        y_axis_type="log" if shown.log else "linear",
         tools=[],
         toolbar_location=None,
     )
     plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
-    if not view.log:
+    if not shown.log:
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=5)
-        plot.yaxis.formatter = _formatter(view)
+        plot.yaxis.formatter = _formatter(shown)
     return plot
 
 
-def _formatter(view: View) -> TickFormatter:
-    """Numbers as people write them, powers of ten where they are too long for that."""
-    if max(abs(view.low), abs(view.high)) < 1e7 and view.high - view.low > 1e-4:
+def _formatter(shown: AxisRange) -> TickFormatter:
+    """Plain numbers, or powers of ten where plain numbers are too long."""
+    if max(abs(shown.low), abs(shown.high)) < 1e7 and shown.high - shown.low > 1e-4:
         return NumeralTickFormatter(format="0,0.[00000]")
     return BasicTickFormatter(power_limit_high=6, power_limit_low=-4)
 
 
 def plain_text(text: str) -> PlainText:
-    """Text as it is: a string with dollar signs would be taken for a formula."""
+    """Text as it is: bokeh takes a string with dollar signs for a formula."""
     return PlainText(text=text)
 
 
 def toolbar(plots: list[Any]) -> GridPlot:
-    """One set of tools for several pictures: they are zoomed and reset together."""
+    """One set of tools for several figures: they zoom and reset together."""
     kinds: dict[str, list[Any]] = {"zoom": [], "pan": [], "wheel": [], "reset": []}
     for plot in plots:
         tools = {
@@ -117,7 +117,7 @@ def toolbar(plots: list[Any]) -> GridPlot:
         active_scroll=None,
         logo=None,
     )
-    # The pictures themselves are laid out by the page, which knows how wide it is.
+    # The page lays out the figures themselves: it knows its width.
     return GridPlot(
         children=[], toolbar=shared, toolbar_location="above", name="tools", width=150, height=34
     )

@@ -1,4 +1,4 @@
-"""The curve of one index with its captions: what it is, and what the picture does not show."""
+"""The panel of one index: its curve, and a caption for what the figure does not show."""
 
 from __future__ import annotations
 
@@ -9,81 +9,81 @@ from typing import Any
 import numpy as np
 
 from icvi.watching.history import History
-from icvi.watching.report import texts
+from icvi.watching.report.axis_range import AxisRange
 from icvi.watching.report.curves import Curves
-from icvi.watching.report.readings import AtEnd
-from icvi.watching.report.views import View
+from icvi.watching.report.final_readings import FinalReading
+from icvi.wording import count, number, percent
 
 
 @dataclass(frozen=True)
 class Panel:
-    """The curve of an index, and what is said about it.
+    """The curve of an index with its caption.
 
     Parameters
     ----------
-    reading : AtEnd
+    reading : FinalReading
         The index at the end.
     notes : list of str
-        What the picture does not show.
+        What the figure does not show.
     first, whole : str or None
-        Keys of the pictures: what is shown at first, and all of the curve where that is more.
-    offer : str
-        What the second picture shows.
+        Keys of the figures: the range shown at first, and the whole range where that is more.
+    button : str
+        The text of the button that switches to the second figure.
     """
 
-    reading: AtEnd
+    reading: FinalReading
     notes: list[str]
     first: str | None = None
     whole: str | None = None
-    offer: str = ""
+    button: str = ""
 
 
-def draw(curves: Curves, column: int, reading: AtEnd, plots: dict[str, Any]) -> Panel:
-    """Draw one index; its pictures are added to the plots."""
+def draw_panel(curves: Curves, column: int, reading: FinalReading, plots: dict[str, Any]) -> Panel:
+    """Draw one index; its figures are added to the plots."""
     notes = list(_gaps(curves.history, column, reading))
-    found = curves.views(column)
-    if found is None:
+    ranges = curves.ranges(column)
+    if ranges is None:
         return Panel(reading, notes)
-    view, everything = found
+    shown, everything = ranges
     first = f"index{column}"
-    plots[first] = curves.of_index(column, view, first)
-    if view.log:
+    plots[first] = curves.plot_index(column, shown, first)
+    if shown.log:
         notes.insert(0, "Logarithmic axis.")
     if everything is None:
         return Panel(reading, notes, first)
     whole = f"whole{column}"
-    plots[whole] = curves.of_index(column, everything, whole)
-    beyond = list(_beyond(curves.history, column, view))
-    offer = "Show all of it" if beyond else "Show it"
-    if everything.log > view.log:
-        offer += ", on a logarithmic axis" if beyond else " on a logarithmic axis"
-    return Panel(reading, notes + beyond, first, whole, offer)
+    plots[whole] = curves.plot_index(column, everything, whole)
+    outside = list(_outside(curves.history, column, shown))
+    button = "Show the whole range" if outside else "Show it"
+    if everything.log > shown.log:
+        button += " on a logarithmic axis"
+    return Panel(reading, notes + outside, first, whole, button)
 
 
-def _gaps(history: History, column: int, reading: AtEnd) -> Iterator[str]:
+def _gaps(history: History, column: int, reading: FinalReading) -> Iterator[str]:
     """Where nothing is drawn, and why."""
     low, high = history.low[:, column], history.high[:, column]
     defined = ~np.isnan(low)
     if not defined.any():
-        yield "Undefined throughout" + (f": {reading.because}." if reading.because else ".")
+        yield "Undefined throughout" + (f": {reading.reason}." if reading.reason else ".")
         return
-    # That most indices need two clusters is said once for all of them.
+    # The page says once that most indices need two clusters.
     if not defined[history.k > 1].all():
         start = int(np.flatnonzero(defined)[0])
         if start and defined[start:].all():
             about = "about " if history.width > 1 else ""
-            yield f"Undefined until {about}sample {texts.count(history.samples[start - 1])}."
+            yield f"Undefined until {about}sample {count(history.samples[start - 1])}."
         else:
-            yield f"Undefined in the gaps, {texts.percent(1.0 - defined.mean())} of the curve."
+            yield f"Undefined in the gaps, {percent(1.0 - defined.mean())} of the curve."
     if np.isinf(low).any() or np.isinf(high).any():
         yield "Infinite readings are not drawn."
 
 
-def _beyond(history: History, column: int, view: View) -> Iterator[str]:
-    """Extremes that a view leaves out."""
+def _outside(history: History, column: int, shown: AxisRange) -> Iterator[str]:
+    """Extremes outside the range that is shown at first."""
     low, high = history.low[:, column], history.high[:, column]
     for words, values, sign in (("Rises to", high, 1.0), ("Falls to", low, -1.0)):
         at = int(np.where(np.isfinite(values), sign * values, -np.inf).argmax())
-        if np.isfinite(values[at]) and not view.low <= values[at] <= view.high:
-            where = texts.count(history.samples[at])
-            yield f"{words} {texts.number(values[at])} near sample {where}, outside this picture."
+        if np.isfinite(values[at]) and not shown.low <= values[at] <= shown.high:
+            where = count(history.samples[at])
+            yield f"{words} {number(values[at])} near sample {where}, outside this figure."

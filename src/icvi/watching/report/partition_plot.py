@@ -1,4 +1,4 @@
-"""The partition in a plane: some samples, and the centroids of all clusters."""
+"""The partition in a plane: a sample of the stream, and the centroids of all clusters."""
 
 from __future__ import annotations
 
@@ -21,22 +21,23 @@ from numpy.typing import NDArray
 
 from icvi.watching.report.clusters import Clusters
 from icvi.watching.report.figure import INK, plain_text
-from icvi.watching.report.projection import Plane, project
-from icvi.watching.report.seen import Seen
-from icvi.watching.report.texts import count, number, shortened
+from icvi.watching.report.page_data import PageData
+from icvi.watching.report.projection import Projection, project
+from icvi.wording import count, number, shortened
 
 _WIDTH, _LOWEST, _HIGHEST = 800, 360, 620  # pixels
 _NARROW = 300
-_LETTER, _ROW = 7.0, 20.0  # pixels of a name
-_NAMED = 60  # clusters that can have names in the picture, at most
-_FLAT = 12.0  # planes that are longer than that are stretched
+_LETTER, _ROW = 7.0, 20.0  # pixels: width of a letter and height of a name
+_NAMED = 60  # clusters with names in the figure, at most
+_FLAT = 12.0  # ratio of the axes from which on they have different scales
 
 
-def of_partition(seen: Seen, clusters: Clusters) -> Any:
-    """The picture; None where there is nothing to show."""
-    if not len(seen.glimpse):
+def plot_partition(data: PageData, clusters: Clusters) -> Any:
+    """The figure; None where there is nothing to show."""
+    kept = data.reservoir
+    if not len(kept):
         return None
-    plane = project(seen.glimpse.X, seen.glimpse.numbers, seen.tracker.centers, seen.about.feature)
+    plane = project(kept.X, kept.numbers, data.tracker.centers, data.run.feature)
     plot = figure(
         name="partition",
         width=_WIDTH,
@@ -45,7 +46,7 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
         min_height=_LOWEST,
         x_range=DataRange1d(range_padding=0.06),
         y_range=DataRange1d(range_padding=0.06),
-        match_aspect=_fair(plane),
+        match_aspect=_equal_scales(plane),
         tools=[],
         toolbar_location="above",
     )
@@ -53,9 +54,9 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
     plot.xaxis.axis_label, plot.yaxis.axis_label = plain_text(plane.across), plain_text(plane.up)
     if plane.over_time:
         plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
-    samples = _samples(plot, seen, plane)
+    samples = _samples(plot, data, plane)
     centers = _centers(plot, clusters, plane)
-    zoom = BoxZoomTool(dimensions="both", match_aspect=_fair(plane))
+    zoom = BoxZoomTool(dimensions="both", match_aspect=_equal_scales(plane))
     plot.add_tools(
         zoom,
         PanTool(),
@@ -68,24 +69,24 @@ def of_partition(seen: Seen, clusters: Clusters) -> Any:
         ),
     )
     if centers is not None:
-        said = [("cluster", "@name"), ("samples", "@count"), ("silhouette", "@silhouette")]
-        plot.add_tools(HoverTool(renderers=[centers], tooltips=said, visible=False))
+        rows = [("cluster", "@name"), ("samples", "@count"), ("silhouette", "@silhouette")]
+        plot.add_tools(HoverTool(renderers=[centers], tooltips=rows, visible=False))
         if len(clusters) <= _NAMED:
             _names(plot, clusters, plane)
     plot.toolbar.active_drag, plot.toolbar.active_scroll = zoom, None
     return plot
 
 
-def _samples(plot: Any, seen: Seen, plane: Plane) -> Any:
-    looks = [seen.look(label) for label in seen.glimpse.labels]
+def _samples(plot: Any, data: PageData, plane: Projection) -> Any:
+    styles = [data.style(label) for label in data.reservoir.labels]
     source = ColumnDataSource(
         {
             "x": plane.samples[:, 0],
             "y": plane.samples[:, 1],
-            "number": seen.glimpse.numbers.astype(float),
-            "name": [seen.names[label] for label in seen.glimpse.labels],
-            "colour": [look.colour for look in looks],
-            "marker": [look.marker for look in looks],
+            "number": data.reservoir.numbers.astype(float),
+            "name": [data.names[label] for label in data.reservoir.labels],
+            "colour": [style.colour for style in styles],
+            "marker": [style.marker for style in styles],
         },
         name="samples",
     )
@@ -102,7 +103,7 @@ def _samples(plot: Any, seen: Seen, plane: Plane) -> Any:
     )
 
 
-def _centers(plot: Any, clusters: Clusters, plane: Plane) -> Any:
+def _centers(plot: Any, clusters: Clusters, plane: Projection) -> Any:
     if not len(plane.centers):
         return None
     source = ColumnDataSource(
@@ -129,8 +130,8 @@ def _centers(plot: Any, clusters: Clusters, plane: Plane) -> Any:
     )
 
 
-def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
-    """Names of centroids; those of the largest where they would cover each other."""
+def _names(plot: Any, clusters: Clusters, plane: Projection) -> None:
+    """Write the names of centroids; of those that would cover each other, the largest."""
     texts = [shortened(text, 18) for text in clusters.names]
     aside = -_sizes(clusters.counts) / 2.0 - (4.0 if plane.over_time else 1.0)
     for name, width in (("wide", _WIDTH), ("narrow", _NARROW)):
@@ -163,13 +164,15 @@ def _names(plot: Any, clusters: Clusters, plane: Plane) -> None:
         )
 
 
-def _apart(plane: Plane, texts: list[str], counts: NDArray[np.float64], width: float) -> list[int]:
-    """Which names fit into a picture of this width without covering each other."""
+def _apart(
+    plane: Projection, texts: list[str], counts: NDArray[np.float64], width: float
+) -> list[int]:
+    """Which names fit into a figure of this width without covering each other."""
     everything = np.concatenate([plane.samples, plane.centers])
     low, span = everything.min(axis=0), np.ptp(everything, axis=0)
     span = np.where(span > 0.0, span, 1.0)
     scale = np.array([width, _height(plane) - 100.0]) / span
-    if _fair(plane):
+    if _equal_scales(plane):
         scale[:] = scale.min()
     at = (plane.centers - low) * scale
     boxes: list[tuple[float, float, float]] = []
@@ -183,26 +186,26 @@ def _apart(plane: Plane, texts: list[str], counts: NDArray[np.float64], width: f
 
 
 def _sizes(counts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How large centroids are drawn, in pixels: their areas grow with the samples."""
+    """Sizes of the centroids in pixels: their areas grow with the samples."""
     shares: NDArray[np.float64] = np.sqrt(counts / counts.max())
     return (8.0 + 16.0 * shares) * _room(len(counts))
 
 
 def _room(k: int) -> float:
-    """How large many centroids can be before they cover everything, relative to a few."""
+    """Scale that keeps many centroids from covering everything; 1 for a few."""
     return min(1.0, max(0.2, math.sqrt(60.0 / k)))
 
 
-def _height(plane: Plane) -> int:
-    """As high as a picture of some width should be, in pixels."""
-    if not _fair(plane):
+def _height(plane: Projection) -> int:
+    """The height of the figure in pixels."""
+    if not _equal_scales(plane):
         return _HIGHEST - 100
     across, up = np.ptp(plane.samples, axis=0)
     return int(min(max(_WIDTH * up / across, _LOWEST), _HIGHEST))
 
 
-def _fair(plane: Plane) -> bool:
-    """Whether both axes can have the same scale, so that distances are what they seem."""
+def _equal_scales(plane: Projection) -> bool:
+    """Whether both axes can have the same scale, so that distances are true."""
     if plane.over_time:
         return False
     across, up = np.ptp(plane.samples, axis=0)

@@ -8,23 +8,24 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.watching.report.texts import percent
+from icvi.plots.plane import principal_axes
+from icvi.wording import percent
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Plane:
-    """Where samples and centroids are, and what the two axes are.
+class Projection:
+    """Positions of samples and centroids, and the meaning of the two axes.
 
     Parameters
     ----------
     samples, centers : arrays of shape (n, 2)
         Positions.
     across, up : str
-        What is to the right, and what is up.
+        The names of the horizontal and the vertical axis.
     over_time : bool
-        Whether samples are shown over their number, because there is one feature only.
+        Whether samples are drawn over their position in the stream: there is one feature only.
     """
 
     samples: Array
@@ -36,24 +37,24 @@ class Plane:
 
 def project(
     X: Array, numbers: NDArray[np.int64], centers: Array, feature: Callable[[int], str]
-) -> Plane:
+) -> Projection:
     """The plane that shows most of the samples.
 
     Parameters
     ----------
     X : array of shape (n, d)
-        Samples, one at least.
+        Samples, at least one.
     numbers : array of n
-        Their numbers in the stream.
+        Their positions in the stream.
     centers : array of shape (k, d)
         Centroids.
     feature : callable
-        The name of a feature, by its number.
+        The name of a feature, by its position.
 
     Notes
     -----
-    One feature is shown over the stream, and centroids lie at its end; two are shown as they
-    are. Of more, the two principal axes, each pointing to where its largest weight is positive.
+    One feature is drawn over the stream, with centroids at its end; two are drawn as they are.
+    Of more, the two principal axes are drawn.
 
     Examples
     --------
@@ -66,28 +67,12 @@ def project(
     if d == 1:
         end = np.full(len(centers), float(numbers[-1]))
         over = np.stack([numbers.astype(float), X[:, 0]], axis=1)
-        return Plane(over, np.stack([end, centers[:, 0]], axis=1), "sample", feature(0), True)
+        return Projection(over, np.stack([end, centers[:, 0]], axis=1), "sample", feature(0), True)
     if d == 2:
-        return Plane(X, centers, feature(0), feature(1))
-    axes, shares, mean = _principal(X)
+        return Projection(X, centers, feature(0), feature(1))
+    axes, shares, mean = principal_axes(X)
     across, up = (
         f"{which} principal axis ({percent(share)} of the variance)"
         for which, share in zip(("first", "second"), shares)
     )
-    return Plane((X - mean) @ axes, (centers - mean) @ axes, across, up)
-
-
-def _principal(X: Array) -> tuple[Array, list[float], Array]:
-    """Two principal axes as columns, their shares of the variance, and the mean."""
-    mean = X.mean(axis=0)
-    centred = X - mean
-    scale = float(np.abs(centred).max()) or 1.0  # squares of large numbers would overflow
-    _, s, rows = np.linalg.svd(centred / scale, full_matrices=False)
-    variances = np.zeros(2)
-    variances[: len(s)] = (s**2)[:2]
-    axes = np.zeros((X.shape[1], 2))
-    axes[:, : len(rows)] = rows[:2].T
-    largest = np.abs(axes).argmax(axis=0)
-    axes *= np.where(axes[largest, [0, 1]] < 0.0, -1.0, 1.0)
-    total = float((s**2).sum()) or float("nan")
-    return axes, (variances / total).tolist(), mean
+    return Projection((X - mean) @ axes, (centers - mean) @ axes, across, up)

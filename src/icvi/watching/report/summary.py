@@ -1,4 +1,4 @@
-"""The answer in plain words: how much came, how many clusters, what the indices say."""
+"""The answer in plain words: how many samples and clusters, and how the indices changed."""
 
 from __future__ import annotations
 
@@ -8,48 +8,48 @@ from datetime import timedelta
 
 import numpy as np
 
-from icvi.watching.report.readings import AtEnd, Change
-from icvi.watching.report.seen import Seen
-from icvi.watching.report.texts import count, listed, number, percent, plural
+from icvi.watching.report.final_readings import Change, FinalReading
+from icvi.watching.report.page_data import PageData
+from icvi.wording import DASH, count, listed, number, percent, plural
+
+_CHANGED: dict[Change, str] = {
+    "better": "become better",
+    "worse": "become worse",
+    "unchanged": "not changed",
+}
 
 
-def answer(seen: Seen, readings: list[AtEnd]) -> str:
+def answer(data: PageData, readings: list[FinalReading]) -> str:
     """One paragraph."""
-    return " ".join([*_clusters(seen), *_indices(seen, readings)])
+    if not data.history.seen:
+        return "The stream had no samples."
+    return " ".join([*_clusters(data), *_changes(data, readings), *_not_finite(readings)])
 
 
-def change(reading: AtEnd) -> str:
-    """What became of an index since the last new cluster."""
+def change(reading: FinalReading) -> str:
+    """How an index changed since the last new cluster."""
     if reading.change is None:
-        return "–"
+        return DASH
     if reading.change == "unchanged":
         return "unchanged"
-    way = "rose" if reading.value > reading.then else "fell"
-    return f"{way} from {number(reading.then)}"
+    verb = "rose" if reading.value > reading.before else "fell"
+    return f"{verb} from {number(reading.before)}"
 
 
-def _clusters(seen: Seen) -> Iterator[str]:
-    history, tracker = seen.history, seen.tracker
+def _clusters(data: PageData) -> Iterator[str]:
+    history, tracker = data.history, data.tracker
     k = tracker.n_clusters
-    if not history.seen:
-        yield "There was nothing to watch: not a single sample came."
-        return
-    came = plural(history.seen, "sample")
-    if k == 0:
-        yield f"{came} came, and no cluster is left or was ever there."
-    elif k == 1:
-        yield f"{came} came, and there is one cluster."
-    else:
-        yield f"{came} came, and there are {count(k)} clusters."
-    if seen.window is not None:
-        timed = not isinstance(seen.window, int)
-        yield f"Only the last {_span(seen.window)} count" + (
+    clusters = {0: "is no cluster", 1: "is one cluster"}.get(k, f"are {count(k)} clusters")
+    yield f"{plural(history.seen, 'sample')} arrived, and there {clusters}."
+    if data.window is not None:
+        timed = not isinstance(data.window, int)
+        yield f"Only the last {_span(data.window)} count" + (
             f", {plural(tracker.n_samples, 'sample')}." if timed else "."
         )
-    if seen.half_life is not None:
+    if data.half_life is not None:
         yield (
-            f"Old samples fade: one counts half after {_span(seen.half_life)}, and all together "
-            f"weigh as much as {plural(round(tracker.n_samples), 'sample')}."
+            f"Old samples fade: the weight of a sample halves every {_span(data.half_life)}, and "
+            f"all together weigh as much as {plural(round(tracker.n_samples), 'sample')}."
         )
     if tracker.noise_share > 0.0:
         yield f"{percent(tracker.noise_share)} of the samples are noise and in no cluster."
@@ -60,9 +60,7 @@ def _clusters(seen: Seen) -> Iterator[str]:
         )
 
 
-def _indices(seen: Seen, readings: list[AtEnd]) -> Iterator[str]:
-    if not seen.history.seen:
-        return
+def _changes(data: PageData, readings: list[FinalReading]) -> Iterator[str]:
     changed: dict[Change | None, list[str]] = {}
     for reading in readings:
         changed.setdefault(reading.change, []).append(reading.name)
@@ -71,31 +69,23 @@ def _indices(seen: Seen, readings: list[AtEnd]) -> Iterator[str]:
         for kind, words in _CHANGED.items()
         if kind in changed
     ]
-    if known and seen.history.last_created < seen.history.seen:
-        since = "Since then" if seen.history.last_created > 1 else "Since their first reading"
+    if known and data.history.last_created < data.history.seen:
+        since = "Since then" if data.history.last_created > 1 else "Since their first reading"
         yield f"{since} {listed(known)}."
-    yield from _without_value(readings)
 
 
-def _without_value(readings: list[AtEnd]) -> Iterator[str]:
-    """Which indices are no finite numbers, and why."""
+def _not_finite(readings: list[FinalReading]) -> Iterator[str]:
+    """Which indices are undefined or infinite, and why."""
     groups: dict[tuple[str, str], list[str]] = {}
     for reading in readings:
         if not math.isfinite(reading.value):
             what = "undefined" if math.isnan(reading.value) else "infinite"
-            groups.setdefault((what, reading.because or "of its formula"), []).append(reading.name)
-    for (what, because), names in groups.items():
+            groups.setdefault((what, reading.reason or "of its formula"), []).append(reading.name)
+    for (what, reason), names in groups.items():
         if len(names) == len(readings) > 1 and what == "undefined":
-            yield f"No index is defined, because {because}."
+            yield f"No index is defined, because {reason}."
         else:
-            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what}, because {because}."
-
-
-_CHANGED: dict[Change, str] = {
-    "better": "become better",
-    "worse": "become worse",
-    "unchanged": "not changed",
-}
+            yield f"{listed(names)} {'is' if len(names) == 1 else 'are'} {what}, because {reason}."
 
 
 def _span(span: object) -> str:

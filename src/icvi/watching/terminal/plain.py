@@ -10,12 +10,13 @@ from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
+from icvi.watching.terminal.numbers import clock_time
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.snapshot import Snapshot, StreamProgress
 from icvi.watching.terminal.summary import End, last_cluster, skipped_and_lost, summary
 from icvi.watching.terminal.table import plain_table, plain_value
 from icvi.watching.terminal.view import Clock, Outcome, View
-from icvi.watching.terminal.wording import clock_time, count, percent, printable
+from icvi.wording import percent, plural, printable
 
 _PAUSE = 5.0  # seconds between lines, at least
 
@@ -76,7 +77,7 @@ class PlainLines(View):
         snapshot = self._progress.snapshot(now)
         facts = [clock_time(now - self._start)]
         facts += [] if snapshot.share is None else [percent(snapshot.share)]
-        facts += [count(snapshot.samples, "sample"), f"k={snapshot.k}"]
+        facts += [plural(snapshot.samples, "sample"), f"k={snapshot.k}"]
         facts += [f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
         self._write("  ".join(facts))
 

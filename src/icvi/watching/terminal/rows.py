@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from icvi.kernels.undefined import why
 from icvi.watching.terminal.snapshot import Snapshot
 from icvi.watching.terminal.trend import difference, trend, verdict
-
-_BETTER = {"max": "larger", "min": "smaller"}
+from icvi.wording import BETTER
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -67,7 +66,7 @@ def rows_of(snapshot: Snapshot) -> list[Row]:
         rows.append(
             Row(
                 name=index.name,
-                better=_BETTER[index.direction],
+                better=BETTER[index.direction],
                 value=value,
                 missing=missing if math.isnan(value) else "",
                 reason="" if reason in (None, "undefined") else str(reason),

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from icvi.kernels.compiler.announcing import COMPILING
+from icvi.watching.terminal.numbers import clock_time, per_second
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.signs import Signs, signs_for
 from icvi.watching.terminal.snapshot import Snapshot
@@ -24,14 +25,7 @@ from icvi.watching.terminal.summary import (
 )
 from icvi.watching.terminal.table import index_table
 from icvi.watching.terminal.view import Clock
-from icvi.watching.terminal.wording import (
-    clock_time,
-    count,
-    per_second,
-    percent,
-    printable,
-    shortened,
-)
+from icvi.wording import percent, plural, printable, shortened
 
 _GAP = "   "
 _LABEL = 24  # columns of a cluster's label
@@ -119,7 +113,7 @@ class Screen:
 
     def _head(self, snapshot: Snapshot, width: int, signs: Signs, ascii_only: bool) -> list[Text]:
         if self.end is None:
-            facts = _GAP.join([count(snapshot.samples, "sample"), *clusters(snapshot)])
+            facts = _GAP.join([plural(snapshot.samples, "sample"), *clusters(snapshot)])
         else:
             facts = summary(snapshot, self.end)
         room = max(width - cell_len(_GAP + facts), width // 4)

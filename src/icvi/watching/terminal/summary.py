@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from icvi.watching.terminal.numbers import duration, per_second
 from icvi.watching.terminal.snapshot import Snapshot
 from icvi.watching.terminal.view import Outcome
-from icvi.watching.terminal.wording import count, duration, per_second, percent
+from icvi.wording import percent, plural
 
 _ENDED: dict[Outcome, str] = {
     "done": "",
@@ -40,13 +41,13 @@ class End:
 def clusters(snapshot: Snapshot) -> list[str]:
     """How many clusters there are, and the share of noise."""
     noise = [] if snapshot.noise is None else [f"{percent(snapshot.noise)} noise"]
-    return [count(snapshot.k, "cluster"), *noise]
+    return [plural(snapshot.k, "cluster"), *noise]
 
 
 def summary(snapshot: Snapshot, end: End) -> str:
     """How many samples were processed, and how fast."""
     done = snapshot.samples - end.before
-    text = f"{_ENDED[end.outcome]}{count(snapshot.samples, 'sample')}"
+    text = f"{_ENDED[end.outcome]}{plural(snapshot.samples, 'sample')}"
     text += f", {done:,} of them" if end.before else ""
     text += f" in {duration(end.seconds)}"
     if done and end.seconds > 0.0:
@@ -67,7 +68,7 @@ def last_cluster(snapshot: Snapshot, label: str | None) -> str:
     if not snapshot.last_created:
         return ""
     ago = snapshot.samples - snapshot.last_created
-    when = f"{count(ago, 'sample')} ago" if ago else "just now"
+    when = f"{plural(ago, 'sample')} ago" if ago else "just now"
     if label is None:
         return f"last new cluster at sample {snapshot.last_created:,}, {when}"
     return f"cluster {label} created at sample {snapshot.last_created:,}, {when}"
@@ -75,6 +76,6 @@ def last_cluster(snapshot: Snapshot, label: str | None) -> str:
 
 def skipped_and_lost(snapshot: Snapshot) -> str:
     """How many rows were skipped and how many samples lost; nothing if all were read."""
-    skipped = [f"{count(snapshot.skipped, 'row')} skipped"] if snapshot.skipped else []
-    lost = [f"{count(snapshot.lost, 'sample')} lost"] if snapshot.lost else []
+    skipped = [f"{plural(snapshot.skipped, 'row')} skipped"] if snapshot.skipped else []
+    lost = [f"{plural(snapshot.lost, 'sample')} lost"] if snapshot.lost else []
     return ", ".join(skipped + lost)

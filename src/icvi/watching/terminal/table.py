@@ -12,10 +12,11 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from icvi.watching.terminal.numbers import change_of, fitted_number
 from icvi.watching.terminal.rows import Row
 from icvi.watching.terminal.signs import Signs
 from icvi.watching.terminal.sparkline import sparkline
-from icvi.watching.terminal.wording import change_of, number, printable, shortened
+from icvi.wording import printable, shortened
 
 _NARROW = 72  # below this many columns, words and gaps are short
 _WIDE = 80  # from here on there is room for a long heading of the curves
@@ -107,7 +108,7 @@ class _Curve:
 def _value(row: Row) -> Text:
     if row.missing:
         return Text("undefined" if row.missing == "undefined" else "", "not bold yellow")
-    return Text(number(row.value, width=_VALUE))
+    return Text(fitted_number(row.value, width=_VALUE))
 
 
 def _trend(row: Row, signs: Signs) -> Text:
@@ -144,4 +145,4 @@ def plain_value(row: Row) -> str:
     """The reading of an index, or why there is none."""
     if row.missing:
         return f"{row.missing}: {row.reason}" if row.reason else row.missing
-    return number(row.value, digits=_DIGITS, width=99)
+    return fitted_number(row.value, digits=_DIGITS, width=99)

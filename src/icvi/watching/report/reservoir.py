@@ -1,4 +1,4 @@
-"""Some samples of a stream, for a picture of its partition, in bounded memory."""
+"""A random sample of a stream, to draw its partition, in bounded memory."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from icvi.labels import plain
 from icvi.saving.json_values import as_json, from_json
 from icvi.watching.step import Kept, Output, Step
 
-#: Samples that are kept, at most.
+#: Samples to keep, at most.
 MOST = 2_000
-#: Numbers that are kept, at most: fewer samples where each has thousands of features.
+#: Values to keep, at most: fewer samples where each has thousands of features.
 NUMBERS = 4_000_000
 
 
-class Glimpse(Output):
-    """A few samples from everywhere in the stream, with their labels.
+class Reservoir(Output):
+    """A uniform sample of the stream, with labels.
 
-    The samples kept are those whose number has the smallest hash: a fair choice that depends on
-    how many samples there were, not on how they came.
+    It keeps the samples whose numbers have the smallest hashes. So the choice depends on how many
+    samples there were, and not on the chunks in which they came.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Glimpse(Output):
     labels : list
         The label of each.
     numbers : array of n
-        The number of each in the stream, from 1.
+        The position of each in the stream, from 1.
     """
 
     def __init__(self, most: int = MOST) -> None:
@@ -49,7 +49,7 @@ class Glimpse(Output):
         return len(self.numbers)
 
     def take(self, step: Step) -> None:
-        """Take the next step."""
+        """Process the next step."""
         d = step.X.shape[1]
         room = min(self.most, max(1, NUMBERS // max(d, 1)))
         numbers = np.arange(step.first + 1, step.stop + 1)
@@ -68,7 +68,7 @@ class Glimpse(Output):
         self.labels += [plain(label) for label in step.labels[enter].tolist()]
 
     def keep(self) -> Kept:
-        """What has been remembered."""
+        """The state, for a checkpoint."""
         places: dict[Hashable, int] = {}
         codes = [places.setdefault(label, len(places)) for label in self.labels]
         facts = {"labels": [as_json(label) for label in places]}
@@ -80,14 +80,14 @@ class Glimpse(Output):
         return facts, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Remember what was kept."""
+        """Restore the state from a checkpoint."""
         labels = [from_json(label) for label in facts["labels"]]
         self.X, self.numbers = np.array(arrays["X"]), np.array(arrays["numbers"])
         self.labels = [labels[code] for code in arrays["codes"].tolist()]
 
 
 def _smallest(ranks: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
-    """Where the n smallest are, in their order of appearance."""
+    """Positions of the n smallest, in ascending order."""
     if len(ranks) <= n:
         return np.arange(len(ranks))
     return np.sort(np.argpartition(ranks, n - 1)[:n])

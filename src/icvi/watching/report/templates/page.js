@@ -1,19 +1,19 @@
 "use strict";
 
-// All of a curve, or what nearly all of its readings span.
+// Switch between the whole range of a curve and the range that holds nearly all readings.
 for (const button of document.querySelectorAll(".switch")) {
-  const words = button.textContent;
+  const text = button.textContent;
   button.addEventListener("click", () => {
     const pressed = button.getAttribute("aria-pressed") !== "true";
     button.setAttribute("aria-pressed", String(pressed));
-    button.textContent = pressed ? "Show the usual range" : words;
+    button.textContent = pressed ? "Show the usual range" : text;
     for (const view of button.closest("figure").querySelectorAll(".view")) {
       view.classList.toggle("away");
     }
   });
 }
 
-// Sort by a column: numbers first by size, names as people sort them, what is undefined last.
+// Sort by a column: numbers by size, names in natural order, undefined values last.
 function compare(a, b) {
   const [x, y] = [Number(a), Number(b)];
   if (a !== "" && b !== "" && !Number.isNaN(x) && !Number.isNaN(y)) return x - y;
@@ -34,7 +34,7 @@ for (const table of document.querySelectorAll(".sortable")) {
   }));
 }
 
-// Fingers scroll the page where a mouse would zoom; names that would cover each other go.
+// On a touch screen, dragging scrolls the page. On a narrow one, names that would overlap are hidden.
 function fit(drawn) {
   if (matchMedia("(pointer: coarse)").matches) {
     for (const model of drawn.all_models) {
@@ -52,10 +52,10 @@ function fit(drawn) {
   choose();
 }
 
-function whenDrawn(then) {
+function whenDrawn(callback) {
   const drawn = window.Bokeh?.documents[0];
-  if (drawn) then(drawn);
-  else requestAnimationFrame(() => whenDrawn(then));
+  if (drawn) callback(drawn);
+  else requestAnimationFrame(() => whenDrawn(callback));
 }
 
 if (window.Bokeh) whenDrawn(fit);

@@ -1,4 +1,4 @@
-"""What the indices say at the end of a stream, in numbers and in words."""
+"""The reading of every index at the end of a stream, and what became of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
+from icvi.wording import ARROWS, BETTER
 
 Change = Literal["better", "worse", "unchanged"]
 
@@ -26,19 +27,19 @@ REASONS = {
     "N<=k": "there are not more samples than clusters",
     "zero_within": "every sample lies on the centroid of its cluster",
     "coincident_centroids": "two clusters have the same centroid",
-    "singular_scatter": "a covariance matrix has no inverse, or none that is known well enough",
+    "singular_scatter": "a covariance matrix has no inverse, or none that is accurate enough",
     "weight<1": "a cluster weighs less than one sample",
     "overflow": "the value is larger than the largest floating-point number",
     "negative_overflow": "the value is below the lowest floating-point number",
-    "lost_digits": "a sample that was taken back lay so far away that the spread of its cluster "
-    "is no longer known",
+    "lost_digits": "a removed sample lay so far away that the spread of its cluster is no longer "
+    "known",
 }
 
 _ROUNDING = 1e-9  # relative
 
 
 @dataclass(frozen=True)
-class AtEnd:
+class FinalReading:
     """One index at the end of a stream.
 
     Parameters
@@ -47,9 +48,9 @@ class AtEnd:
         Of the index.
     value : float
         Its reading after the last sample; nan where it is undefined.
-    because : str or None
+    reason : str or None
         Why it is undefined or infinite, in words.
-    then : float
+    before : float
         Its first reading since the last new cluster.
     low, high : float
         The smallest and the largest reading in the stream.
@@ -59,46 +60,46 @@ class AtEnd:
     title: str
     direction: Direction
     value: float
-    because: str | None
-    then: float
+    reason: str | None
+    before: float
     low: float
     high: float
 
     @property
     def change(self) -> Change | None:
-        """What became of it since the last new cluster."""
-        if math.isnan(self.value) or math.isnan(self.then):
+        """Whether it got better or worse since the last new cluster."""
+        if math.isnan(self.value) or math.isnan(self.before):
             return None
-        if self.value == self.then or math.isclose(self.value, self.then, rel_tol=_ROUNDING):
+        if self.value == self.before or math.isclose(self.value, self.before, rel_tol=_ROUNDING):
             return "unchanged"
-        return "better" if (self.value > self.then) == (self.direction == "max") else "worse"
+        return "better" if (self.value > self.before) == (self.direction == "max") else "worse"
 
     @property
     def better(self) -> str:
-        """Which way is better, in a word."""
-        return "larger" if self.direction == "max" else "smaller"
+        """Which values are better, in a word."""
+        return BETTER[self.direction]
 
     @property
     def arrow(self) -> str:
-        """The same as a sign."""
-        return "↑" if self.direction == "max" else "↓"
+        """Which values are better, as an arrow."""
+        return ARROWS[self.direction]
 
 
-def at_end(tracker: Tracker, history: History) -> list[AtEnd]:
+def final_readings(tracker: Tracker, history: History) -> list[FinalReading]:
     """All indices at the end of a stream."""
     return [
-        _at_end(index, tracker, history, history.names.index(index.name))
+        _final_reading(index, tracker, history, history.names.index(index.name))
         for index in tracker.indices
     ]
 
 
-def _at_end(index: Index, tracker: Tracker, history: History, column: int) -> AtEnd:
+def _final_reading(index: Index, tracker: Tracker, history: History, column: int) -> FinalReading:
     reason = tracker.why(index)
     try:
         value = tracker[index]
     except UndefinedIndexError:
         value = math.nan
-    return AtEnd(
+    return FinalReading(
         index.name,
         index.title,
         index.direction,
@@ -111,5 +112,5 @@ def _at_end(index: Index, tracker: Tracker, history: History, column: int) -> At
 
 
 def _extreme(values: NDArray[np.float64], choose: Callable[[Any], Any]) -> float:
-    there = values[~np.isnan(values)]
-    return float(choose(there)) if len(there) else math.nan
+    defined = values[~np.isnan(values)]
+    return float(choose(defined)) if len(defined) else math.nan

@@ -1,4 +1,4 @@
-"""How many samples every cluster has had so far, one upon the other."""
+"""Cluster sizes over the stream, stacked."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 from bokeh.models import BasicTicker, ColumnDataSource, NumeralTickFormatter
 
+from icvi.watching.report.axis_range import AxisRange
+from icvi.watching.report.cluster_styles import NOISE, OTHERS, ClusterStyle
 from icvi.watching.report.curves import Curves
-from icvi.watching.report.looks import NOISE, OTHERS, Look
-from icvi.watching.report.seen import Seen
-from icvi.watching.report.texts import count, percent, plural, shortened
-from icvi.watching.report.views import View
+from icvi.watching.report.page_data import PageData
+from icvi.wording import count, percent, plural, shortened
 
-#: Clusters that are shown one by one.
+#: Clusters to show separately.
 MOST = 12
 _HEIGHT = 340
-_NAMED = 0.045  # of the height is enough for a name in the picture
+_NAMED = 0.045  # share of the height that a name needs
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A cluster, or several taken together, over the stream."""
+    """A cluster, or several together, over the stream."""
 
     name: str
-    look: Look
+    style: ClusterStyle
     sizes: Any
 
     @property
@@ -35,41 +35,43 @@ class Layer:
         return count(self.sizes[-1])
 
 
-def layers(seen: Seen) -> list[Layer]:
+def layers(data: PageData) -> list[Layer]:
     """The largest clusters, then all others, then noise; the largest first."""
-    history = seen.history
+    history = data.history
     sizes = np.cumsum(history.arrivals, axis=0).astype(float)
     column = {label: position for position, label in enumerate(history.labels)}
-    shown: list[Hashable] = seen.largest(MOST)
+    shown: list[Hashable] = data.largest(MOST)
     rest = [
         position
         for label, position in column.items()
-        if label not in shown and label != seen.noise_label
+        if label not in shown and label != data.noise_label
     ]
-    found = [Layer(seen.names[label], seen.look(label), sizes[:, column[label]]) for label in shown]
+    found = [
+        Layer(data.names[label], data.style(label), sizes[:, column[label]]) for label in shown
+    ]
     others = sizes[:, rest].sum(axis=1) + sizes[:, -1]
     if others[-1]:
-        # How many there were is not known where later ones are counted together and some forgotten.
-        many = len(rest) if not sizes[-1, -1] else seen.tracker.n_clusters - len(shown)
-        known = not (sizes[-1, -1] and seen.forgets)
+        # Their number is unknown where late clusters are counted together and some forgotten.
+        many = len(rest) if not sizes[-1, -1] else data.tracker.n_clusters - len(shown)
+        known = not (sizes[-1, -1] and data.forgets)
         name = plural(many, "other cluster") if known else "all other clusters"
         found.append(Layer(name, OTHERS, others))
-    if seen.noise_label in column:
-        name = f"noise ({seen.names[seen.noise_label]})"
-        found.append(Layer(name, NOISE, sizes[:, column[seen.noise_label]]))
+    if data.noise_label in column:
+        name = f"noise ({data.names[data.noise_label]})"
+        found.append(Layer(name, NOISE, sizes[:, column[data.noise_label]]))
     return found
 
 
-def of_sizes(seen: Seen, curves: Curves) -> Any:
-    """The picture, linked with the curves."""
-    found = layers(seen)
+def plot_sizes(data: PageData, curves: Curves) -> Any:
+    """The figure, linked with the curves."""
+    found = layers(data)
     tops = np.cumsum([layer.sizes for layer in found], axis=0)
     total = float(tops[-1, -1])
-    plot = curves.start("sizes", View(0.0, 1.04 * total), _HEIGHT)
+    plot = curves.new_figure("sizes", AxisRange(0.0, 1.04 * total), _HEIGHT)
     plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
     plot.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
-    samples = seen.history.samples.astype(float)
-    # Before the first sample all were empty.
+    samples = data.history.samples.astype(float)
+    # Before the first sample all are empty.
     columns: dict[str, Any] = {
         "samples": np.append(0.0, samples),
         "floor": np.zeros(len(samples) + 1),
@@ -82,31 +84,31 @@ def of_sizes(seen: Seen, curves: Curves) -> Any:
             "floor" if i == 0 else f"top{i - 1}",
             f"top{i}",
             source=source,
-            fill_color=layer.look.colour,
+            fill_color=layer.style.colour,
             fill_alpha=0.85,
-            hatch_pattern=layer.look.hatch,
+            hatch_pattern=layer.style.hatch,
             hatch_color="white",
             hatch_alpha=0.7,
             hatch_scale=9,
         )
         plot.line("samples", f"top{i}", source=source, color="white", line_width=1)
     _name_layers(plot, found, tops, float(samples[-1]))
-    said = [(layer.name, f"@size{i}{{0,0}}") for i, layer in reversed(list(enumerate(found)))]
+    rows = [(layer.name, f"@size{i}{{0,0}}") for i, layer in reversed(list(enumerate(found)))]
     buckets: dict[str, Any] = {key: curves.source.data[key] for key in ("left", "right", "bucket")}
     buckets |= {f"size{i}": layer.sizes for i, layer in enumerate(found)}
-    curves.point_at(plot, ColumnDataSource(buckets, name="layers"), said)
+    curves.add_tooltip(plot, ColumnDataSource(buckets, name="layers"), rows)
     return plot
 
 
-def legend(seen: Seen) -> list[tuple[Layer, str]]:
-    """The layers as they lie, the uppermost first, and the share of each."""
-    found = layers(seen)
+def legend(data: PageData) -> list[tuple[Layer, str]]:
+    """The layers from top to bottom, and the share of each."""
+    found = layers(data)
     total = sum(float(layer.sizes[-1]) for layer in found)
     return [(layer, percent(float(layer.sizes[-1]) / total)) for layer in reversed(found)]
 
 
 def _name_layers(plot: Any, found: list[Layer], tops: Any, right: float) -> None:
-    """Names of layers that are high enough, at the end of the stream."""
+    """Write the names of layers that are high enough, at the end of the stream."""
     ends = np.concatenate([[0.0], tops[:, -1]])
     tall = [i for i in range(len(found)) if ends[i + 1] - ends[i] > _NAMED * ends[-1]]
     source = ColumnDataSource(

@@ -1,4 +1,4 @@
-"""How much of a curve to show: an index can explode for a moment and hide all the rest."""
+"""How much of a curve to show: an index can explode for a moment and hide the rest."""
 
 from __future__ import annotations
 
@@ -12,40 +12,40 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
-_TAIL = 0.02  # of the readings on each side need not be seen at first
+_TAIL = 0.02  # share of the readings on each side that may be left out at first
 _MARGIN = 0.08  # of the height
 _HUGE = sys.float_info.max
 
 
 @dataclass(frozen=True)
-class View:
-    """The part of a vertical axis that is shown."""
+class AxisRange:
+    """The range of a vertical axis, and its scale."""
 
     low: float
     high: float
     log: bool = False
 
 
-def views(last: Array, low: Array, high: Array) -> tuple[View, View | None]:
-    """What of a curve to show at first, and all of it where that is more.
+def axis_ranges(last: Array, low: Array, high: Array) -> tuple[AxisRange, AxisRange | None]:
+    """The range of a curve to show at first, and its whole range where that is more.
 
     Parameters
     ----------
     last, low, high : arrays
-        Last, smallest and largest reading of each bucket; one at least is finite.
+        Last, smallest and largest reading of each bucket; at least one is finite.
 
     Notes
     -----
-    At first that is what nearly all readings span, twice as high at most, and the last
-    reading. Where a positive curve spans three decades, the axis is logarithmic.
+    The first range holds nearly all readings and the last one, and is at most twice as high as
+    these. Where a positive curve spans three decades, the axis is logarithmic.
 
     Examples
     --------
     >>> steady = np.linspace(1.0, 2.0, 100)
-    >>> views(steady, steady, steady)[1] is None
+    >>> axis_ranges(steady, steady, steady)[1] is None
     True
     >>> spiked = np.where(np.arange(100) == 50, 1e6, steady)
-    >>> first, whole = views(spiked, spiked, spiked)
+    >>> first, whole = axis_ranges(spiked, spiked, spiked)
     >>> first.high < 3.0, first.log, whole.log
     (True, False, True)
     """
@@ -53,7 +53,7 @@ def views(last: Array, low: Array, high: Array) -> tuple[View, View | None]:
     usual = last if len(last) else np.concatenate([low, high])
     everything = np.concatenate([usual, low, high])
     least, most = float(everything.min()), float(everything.max())
-    with np.errstate(all="ignore"):  # readings near the largest number there is
+    with np.errstate(all="ignore"):  # readings near the largest number
         middle = np.quantile(usual, [_TAIL, 1.0 - _TAIL]).tolist()
         log_first = _spans_decades(least, *middle)
         first = _with_margin(*_usual(usual, least, most, log_first), log_first)
@@ -62,7 +62,7 @@ def views(last: Array, low: Array, high: Array) -> tuple[View, View | None]:
 
 
 def _usual(usual: Array, least: float, most: float, log: bool) -> tuple[float, float]:
-    """What nearly all readings span, or everything where that is not much more."""
+    """What nearly all readings span, or the whole range where that is not much more."""
     scaled = np.log10(usual) if log else usual
     bottom, top = (math.log10(least), math.log10(most)) if log else (least, most)
     a, b = np.quantile(scaled, [_TAIL, 1.0 - _TAIL]).tolist()
@@ -82,12 +82,12 @@ def _spans_decades(least: float, low: float, high: float) -> bool:
     return least > 0.0 and math.log10(high) - math.log10(low) > _DECADES
 
 
-def _with_margin(low: float, high: float, log: bool) -> View:
+def _with_margin(low: float, high: float, log: bool) -> AxisRange:
     if log:
         a, b = math.log10(low), math.log10(high)
         margin = _MARGIN * (b - a)
-        # Powers beyond these are no numbers.
+        # Powers beyond these under- or overflow.
         bottom, top = 10.0 ** max(a - margin, -323.0), 10.0 ** min(b + margin, 308.0)
-        return View(min(bottom, low), max(top, high), log)
+        return AxisRange(min(bottom, low), max(top, high), log)
     margin = min(_MARGIN * (high - low), 1e307) or 0.1 * abs(high) or 1.0
-    return View(max(low - margin, -_HUGE), min(high + margin, _HUGE))
+    return AxisRange(max(low - margin, -_HUGE), min(high + margin, _HUGE))

@@ -1,19 +1,19 @@
-"""Files written only when they change: what is built from them need not be built again."""
+"""Generated files, written only when they change, so that Sphinx rebuilds only those pages."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 
-class Folder:
-    """A folder of generated files: those that are not written any more go."""
+class GeneratedFolder:
+    """A folder of generated files."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._names: set[str] = set()
 
     def write(self, name: str, text: str) -> None:
-        """Write a file, unless it is there with the same text."""
+        """Write a file, unless it exists with the same text."""
         self._path.mkdir(parents=True, exist_ok=True)
         self._names.add(name)
         path = self._path / name
@@ -21,7 +21,7 @@ class Folder:
             path.write_text(text, encoding="utf-8")
 
     def tidy(self) -> None:
-        """Remove the files that earlier builds have written and this one has not."""
+        """Remove the files of earlier builds that this one has not written."""
         for path in self._path.iterdir():
             if path.is_file() and path.name not in self._names:
                 path.unlink()
