@@ -127,7 +127,7 @@ class ArtLabels(Labeller):
         self._seen += len(batch)
         if self.model.bounds is None:
             # The bounds that the first batch gave have no public name.
-            low, high = bounds = self.model._scaling.bounds
+            low, high = bounds = self.model._scaling.bounds  # noqa: SLF001
             if first_outside(batch.X, bounds) >= 0:
                 inside = ((low <= batch.X) & (high >= batch.X)).all(axis=1)
                 self._outside += len(batch) - int(inside.sum())
