@@ -15,12 +15,12 @@ from icvi.indices.catalogue import from_spec
 from icvi.saving.json_values import as_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 from icvi.state.saved_partition import pack_clusters, unpack_clusters
-from icvi.tracking.clock import Clock
-from icvi.tracking.half_life import HalfLife
+from icvi.tracking.forgetting.clock import Clock
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Window
 from icvi.tracking.saved.prototypes import pack_prototypes, unpack_prototypes
 from icvi.tracking.saved.window import fill_window
 from icvi.tracking.tracker import Tracker
-from icvi.tracking.window import Window
 
 #: Half-lives for which weights may refer to one time, and a few more.
 _LONGEST = 61.0
