@@ -20,8 +20,8 @@ _START = 64  # entries of an array before the first growth
 
 @functools.cache
 def kernel(name: str, module: str | None = None) -> Any:
-    """A compiled kernel, loaded when a stream first needs it."""
-    return getattr(importlib.import_module(f"icvi.kernels.graph.{module or name}"), name)
+    """The kernel with a name, compiled when it is first asked for."""
+    return getattr(importlib.import_module(f"icvi.kernels.graph.{module or name}"), name).compiled
 
 
 class Edges(NamedTuple):

@@ -34,9 +34,9 @@ class SnapshotNeeded(Exception):  # noqa: N818 - it never leaves the package
 
 
 @functools.cache
-def kernel(name: str, module: str | None = None) -> Any:
-    """A compiled kernel, loaded when a stream first needs it."""
-    return getattr(importlib.import_module(f"icvi.kernels.moments.{module or name}"), name)
+def kernel(name: str) -> Any:
+    """The kernel with a name, compiled when it is first asked for."""
+    return getattr(importlib.import_module("icvi.kernels.moments"), name).compiled
 
 
 class Plan:
@@ -289,7 +289,7 @@ class Arenas:
     def show(self) -> None:
         """Have readings see what weights are worth now."""
         if not self._shown:
-            kernel("show_all", "scale")(self.meta, self.factor)
+            kernel("show_all")(self.meta, self.factor)
             self._shown = True
             if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
                 # Covariances divide by n - 1, which does not scale; and where noise has touched

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -94,24 +95,60 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     return numba.njit(function, error_model="numpy", nogil=True, pipeline_class=Pipeline, **options)
 
 
-def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that Python calls, now, or take it from the disk cache."""
+class EntryPoint:
+    """A function that Python calls, or whose address it asks for; compiled when that first happens.
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        function.__qualname__ += f"_{source_key()}"
-        with _compilation():
-            return with_cache(
-                lambda cache: numba.njit(
-                    signature,
-                    error_model="numpy",
-                    nogil=True,
-                    cache=cache,
-                    fastmath=fastmath,
-                    no_rewrites=True,
-                    no_cfunc_wrapper=True,
-                    pipeline_class=Pipeline,
-                )(function)
-            )
+    A call of this object is a call of a Python function, after which signal handlers may run.
+    Where that matters (see `icvi.transactions`), call ``compiled`` instead.
+    """
+
+    def __init__(self, function: Callable[..., Any], compile: Callable[[], Any]) -> None:
+        self.module, self.name = function.__module__, function.__name__
+        self._compile = compile
+        self._compiled: Any = None
+
+    @property
+    def compiled(self) -> Any:
+        """What Numba made of the function, now or before; it may be in the cache on disk."""
+        if self._compiled is None:
+            with _one_at_a_time:
+                if self._compiled is None:
+                    with _compilation():
+                        self._compiled = self._compile()
+        return self._compiled
+
+    @property
+    def address(self) -> int:
+        """Where the machine code of a step begins."""
+        return int(self.compiled.address)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.compiled(*arguments)
+
+
+_one_at_a_time = threading.RLock()
+
+#: The entry points of all modules that have been imported; `icvi warmup` compiles them.
+ENTRY_POINTS: list[EntryPoint] = []
+
+
+def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], EntryPoint]:
+    """Make an entry point of a function that Python calls."""
+
+    def decorate(function: Callable[..., Any]) -> EntryPoint:
+        return _entry_point(
+            function,
+            lambda cache: numba.njit(
+                signature,
+                error_model="numpy",
+                nogil=True,
+                cache=cache,
+                fastmath=fastmath,
+                no_rewrites=True,
+                no_cfunc_wrapper=True,
+                pipeline_class=Pipeline,
+            )(function),
+        )
 
     return decorate
 
@@ -119,11 +156,9 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
 def step(
     function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
 ) -> Any:
-    """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
+    """Make an entry point of a function of (A, Q, C, G, meta, parameters), for plans to call."""
     if function is None:
         return lambda function: step(function, cached=cached, fastmath=fastmath)
-    if cached:
-        function.__qualname__ += f"_{source_key()}"
 
     def made(cache: bool) -> Any:
         return numba.cfunc(
@@ -136,8 +171,15 @@ def step(
             pipeline_class=Pipeline,
         )(function)
 
-    with _compilation():
-        return with_cache(made) if cached else made(False)
+    return _entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
+
+
+def _entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -> EntryPoint:
+    """An entry point that is cached on disk, and registered."""
+    function.__qualname__ += f"_{source_key()}"
+    entry = EntryPoint(function, lambda: with_cache(compile))
+    ENTRY_POINTS.append(entry)
+    return entry
 
 
 @intrinsic

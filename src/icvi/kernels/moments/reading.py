@@ -48,13 +48,14 @@ def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
     # Compiled as if it stood where the reading stands: Numba keeps its cache beside that file,
     # and looks at the source there.
     body = _jitted(reading, inline="always")
-    return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)), fastmath=SUMS)
+    entry = _entry(_OURS, reading, body, needs, inspect.getfile(reading))
+    return step(entry, fastmath=SUMS).compiled
 
 
 def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
     try:
         entry = _entry(_THEIRS, reading, _jitted(reading), needs, "<icvi>")
-        return step(entry, cached=False)
+        return step(entry, cached=False).compiled
     except Exception as error:
         raise IndexCompilationError(
             f"index {name!r} cannot be compiled: {_gist(error)}\n"
