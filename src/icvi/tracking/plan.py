@@ -19,7 +19,7 @@ def wanted(indices: Sequence[Index]) -> int:
 
 def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
     """Refresh the caches, then read the indices; compiles what has not been compiled."""
-    from icvi.kernels.moments.reading import reading_address
+    from icvi.kernels.moments.index_steps import reading_address
 
     steps = [(address, group, -1) for address, group in _refreshes(wanted(indices), len(ridges))]
     parameters: list[tuple[float, ...]] = [()] * len(steps)

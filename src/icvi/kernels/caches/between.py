@@ -15,10 +15,10 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
 from icvi.kernels.sums import dot, square_gap
-from icvi.kernels.view import array
 
 
 @part(returns=types.boolean)

@@ -20,9 +20,9 @@ from icvi.kernels.caches.pivots import (
 )
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.caches.rounding import LN_2
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
-from icvi.kernels.view import array
 
 
 @part(returns=types.float64)

@@ -10,10 +10,10 @@ import numpy as np
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.exchange import distances, exchange
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
 from icvi.kernels.sums import extreme
-from icvi.kernels.view import array
 
 
 @part(forceinline=True)

@@ -28,12 +28,12 @@ from icvi.kernels.caches.pivots import (
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.caches.rounding import LN_2, LN_2PI
 from icvi.kernels.caches.trees import plant
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.lanes import LANES, all_columns, subtract_products
 from icvi.kernels.compiler.part import part
 from icvi.kernels.compiler.vectors import rounded, sqrt
 from icvi.kernels.sums import total
-from icvi.kernels.view import array
 
 # Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.
 _LOSS = L.G_CIP

@@ -10,9 +10,9 @@ from numba.extending import register_jitable
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.trees import plant
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
-from icvi.kernels.view import array
 
 
 # Not a kernel: code that is handed a kernel is never cached.

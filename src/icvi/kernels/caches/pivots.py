@@ -23,7 +23,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.caches.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 from icvi.kernels.compiler.part import part
-from icvi.kernels.moments.lost import lost
+from icvi.kernels.moments.digits import digits_lost
 
 _E = math.e
 _TINY, _HUGE = 1e-100, 1e100
@@ -41,7 +41,9 @@ def covariance_scale(A, i, d):
     n, CP = A[L.N, i], A[L.CP, i]
     if n >= NEAR_ONE and A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i]:
         return 1.0 / (n - 1.0)
-    if n >= 1.0 and ((CP == 0.0 and not lost(A, i, d)) or (n == 1.0 and A[L.HELD + 1, i] == 0.0)):
+    if n == 1.0 and A[L.HELD + 1, i] == 0.0:
+        return 0.0
+    if n >= 1.0 and CP == 0.0 and not digits_lost(A, i, d):
         return 0.0
     return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
 

@@ -17,7 +17,7 @@ from icvi.kernels.caches.pivots import cross_entropy, log_pivots, precise_enough
 from icvi.kernels.caches.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
 from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import add_product, inverse_root
-from icvi.kernels.moments.lost import lost
+from icvi.kernels.moments.digits import digits_lost
 
 # The trace of a scatter that has never lost a sample, but for rounding.
 _SAME = 1.0 + 2.0**-40
@@ -35,7 +35,7 @@ def precise_scale(A, i, d):
     A double is enough: all entries share its error, so that no digit of the pivots is lost.
     """
     n, held = A[L.N, i], A[L.HELD, i]
-    if lost(A, i, d):
+    if digits_lost(A, i, d):
         return math.nan
     if n >= 1.0 and A[L.CP, i] == 0.0:
         return 0.0

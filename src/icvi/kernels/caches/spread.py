@@ -14,11 +14,11 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import fma
 from icvi.kernels.sums import square_gap, total
-from icvi.kernels.view import array
 
 
 @part

@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
 from icvi.kernels.compiler.announcing import announced
 from icvi.kernels.compiler.disk_cache import with_cache
@@ -122,7 +120,7 @@ class EntryPoint:
         """Where the machine code of a step begins."""
         return int(self.compiled.address)
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any) -> Any:  # noqa: D102
         return self.compiled(*arguments)
 
 
@@ -180,39 +178,3 @@ def _entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -
     entry = EntryPoint(function, lambda: with_cache(compile))
     ENTRY_POINTS.append(entry)
     return entry
-
-
-@intrinsic
-def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
-    """Call step p of a plan: its address, its group of G and its parameters are in row p.
-
-    In LLVM's terms because views such as G[g] cost more than a typical step.
-    """
-    del typingctx
-    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
-
-    def codegen(context, builder, signature, arguments):
-        arrays = {
-            place: context.make_array(kind)(context, builder, array)
-            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
-            if place != 1
-        }
-
-        def row(array, number):
-            """Where row ``number`` of an array begins."""
-            offset = builder.mul(number, builder.extract_value(array.strides, 0))
-            start = builder.ptrtoint(array.data, offset.type)
-            return builder.inttoptr(builder.add(start, offset), array.data.type)
-
-        integer = arguments[1].type
-        step = row(arrays[0], arguments[1])
-        address = builder.load(step, typ=integer)
-        following = builder.gep(step, [integer(1)], source_etype=integer)
-        group = builder.load(following, typ=integer)
-        pointers = [arrays[place].data for place in range(2, 8)]
-        pointers[3] = row(arrays[5], group)
-        pointers[5] = row(arrays[7], arguments[1])
-        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
-
-    return signature, codegen

@@ -17,20 +17,20 @@ _SIZE = 2.0**20
 
 
 @part(returns=types.boolean)
-def suspect(A, i):
+def much_has_left(A, i):
     """Whether the CP of column i is next to nothing of what it was."""
     # A shows what has faded by the factor N / HELD.
     return A[L.CP, i] * A[L.HELD, i] < _LOST * A[L.PEAK, i] * A[L.N, i]
 
 
 @part(returns=types.boolean)
-def lost(A, i, d):
+def digits_lost(A, i, d):
     """Whether the CP of column i has lost its digits.
 
     A CP of zero has been cleared: the samples that are left are one point, to rounding. To believe
     that, the rounding must be small beside the point itself.
     """
-    if not suspect(A, i):
+    if not much_has_left(A, i):
         return False
     if A[L.CP, i] > 0.0:
         return True
@@ -41,10 +41,10 @@ def lost(A, i, d):
 
 
 @part(returns=types.boolean)
-def any_lost(A, C, k, d):
-    """Whether some cluster has lost its digits, once there has been a suspect."""
+def any_digits_lost(A, C, k, d):
+    """Whether some cluster has lost its digits, once much has left one of them."""
     for i in range(1, k + 1):
-        if lost(A, i, d):
+        if digits_lost(A, i, d):
             return True
     C[L.QUEUED, 0] = 0.0
     return False
