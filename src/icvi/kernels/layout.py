@@ -115,11 +115,11 @@ WANT_CIP = 256
 WANT_LOG_CIP = 512
 WANT_SCATTER = 1024
 WANT_SEP = 2048
-WANT_OWNED = 4096
+WANT_MIXTURES = 4096
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
-WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_OWNED
+WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_MIXTURES
 
 # G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values; where
 # columns are prototypes, tables of all pairs of these and of their clusters, and scratch
@@ -192,7 +192,7 @@ def gaussian_rows(d: int, columns: int, want: int) -> int:
     if not want & WANT_GAUSSIAN:
         return G_WORK
     rows = G_WORK + triangle(d) + d
-    if want & WANT_OWNED:
+    if want & WANT_MIXTURES:
         return rows + 2 * columns + 3
     trees = bin(want & WANT_PAIRS).count("1")
     return rows + 2 * columns * trees

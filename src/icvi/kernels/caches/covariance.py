@@ -12,6 +12,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
+    LN_2,
     covariance_scale,
     log_pivots,
     plain_unit,
@@ -19,7 +20,6 @@ from icvi.kernels.caches.pivots import (
     surely_precise,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.caches.rounding import LN_2
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part

@@ -16,7 +16,10 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.pair_sums import renew_trees
 from icvi.kernels.caches.pivots import (
+    LN_2,
+    LN_2PI,
     covariance_scale,
     cross_entropy,
     log_pivots,
@@ -26,8 +29,6 @@ from icvi.kernels.caches.pivots import (
     tolerance,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.caches.rounding import LN_2, LN_2PI
-from icvi.kernels.caches.trees import plant
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.lanes import LANES, all_columns, subtract_products
@@ -169,7 +170,7 @@ def refresh_pairs(G, J, k, d, want, columns):
         if want & (L.WANT_H << kind):
             for i in range(1, k + 1):
                 G[L.G_CIP, i] = G[L.G_H, i] if kind == 0 else math.exp(-G[L.G_H, i])
-            plant(G, tree, J, k, columns, operator.add)
+            renew_trees(G, tree, J, k, columns, operator.add)
             tree += 2 * columns
 
 

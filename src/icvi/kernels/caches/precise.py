@@ -13,8 +13,16 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.pivots import cross_entropy, log_pivots, precise_enough
-from icvi.kernels.caches.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
+from icvi.kernels.caches.pivots import (
+    LEFT,
+    MEANS,
+    NEAR_ONE,
+    SUMS,
+    TWO_DOUBLES,
+    cross_entropy,
+    log_pivots,
+    precise_enough,
+)
 from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import add_product, inverse_root
 from icvi.kernels.moments.digits import digits_lost

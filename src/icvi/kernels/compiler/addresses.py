@@ -52,7 +52,7 @@ def array(typingctx, pointer, shape):
 
 
 def records(position, kind):
-    """An intrinsic f(meta, number): a record, by reference, of the array at address meta[position]."""
+    """An intrinsic f(meta, number): a record, by reference; meta[position] has the address."""
 
     @intrinsic
     def record(typingctx, meta, number):

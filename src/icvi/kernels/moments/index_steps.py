@@ -58,9 +58,9 @@ FIELDS = {
     "log_cip": "G[0, L.G_LOG_CIP]",
     # Of clusters with several prototypes, which are the columns then:
     "clusters": "G[0, L.G_CLUSTERS]",
-    "owned_h": "G[0, L.G_H_SUM]",
-    "owned_cip": "G[0, L.G_CIP_SUM]",
-    "owned_log_cip": "G[0, L.G_LOG_CIP]",
+    "mixture_h": "G[0, L.G_H_SUM]",
+    "mixture_cip": "G[0, L.G_CIP_SUM]",
+    "mixture_log_cip": "G[0, L.G_LOG_CIP]",
 }
 
 _ENTRY = """

@@ -15,7 +15,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.gaussian import factorise, scale_changed
-from icvi.kernels.caches.rounding import LN_2PI
+from icvi.kernels.caches.pivots import LN_2PI
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
@@ -97,7 +97,7 @@ def sum_pairs(G, clusters, pairs):
 
 
 @step
-def refresh_owned(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_mixtures(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))

@@ -1,4 +1,9 @@
-"""Ln of the sum over all pairs of exp(-h), free of underflow: what rCIP(log_rcip=True) reads."""
+"""Sums over all pairs of clusters that stay exact while pairs change.
+
+One tree per cluster, side by side: pair (i, j), i < j, is leaf j of tree i. A changed pair
+renews its ancestors, O(log k) additions, and nothing is ever subtracted: a sum that once was
+huge leaves no rounding behind when it has become small.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +14,32 @@ from numba import types
 from numba.extending import register_jitable
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.trees import plant
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
+
+
+@part
+def renew_trees(G, tree, J, k, leaves, join):
+    """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
+
+    A row is a node, a column a cluster. Node 1 is the root, the children of node m are 2m and
+    2m + 1, leaf j is node (leaves + j); a node is the ``join`` of its children. Trees i < J
+    change in one leaf each and are renewed side by side, tree J in all its leaves.
+    """
+    node = leaves + J
+    for i in range(1, J):
+        G[tree + node, i] = G[L.G_CIP, i]
+    while node > 1:
+        node //= 2
+        left = tree + 2 * node
+        for i in range(1, J):
+            G[tree + node, i] = join(G[left, i], G[left + 1, i])
+    for i in range(J + 1, k + 1):
+        G[tree + leaves + i, J] = G[L.G_CIP, i]
+    for node in range(leaves - 1, 0, -1):
+        left = tree + 2 * node
+        G[tree + node, J] = join(G[left, J], G[left + 1, J])
 
 
 # Not a kernel: code that is handed a kernel is never cached.
@@ -56,6 +83,6 @@ def refresh_logarithms(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters
             G[L.G_CIP, i] = -G[leaves + J, i]
         for i in range(J + 1, k + 1):
             G[L.G_CIP, i] = -G[leaves + i, J]
-        plant(G, tree, J, k, columns, add_logarithms)
+        renew_trees(G, tree, J, k, columns, add_logarithms)
     G[0, L.G_LOG_CIP] = log_total(G, tree + 1, k)
     return 0.0
