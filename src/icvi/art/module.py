@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.art.scaling import Scaling
 from icvi.kernels.art.fuzzy_art import rank_categories
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 from icvi.transactions import own_arrays
 
 #: The arena of a module with copies of its used blocks and counters, or with None and a note.
@@ -37,7 +37,7 @@ class Module:
         return self
 
     def __init__(self, d: int) -> None:
-        self.W = np.zeros((1, 2 * d + EXTRA_ROWS, LANES))
+        self.W = np.zeros((1, 2 * d + EXTRA_ROWS, BLOCK))
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class Module:
     @property
     def room(self) -> int:
         """How many categories fit."""
-        return len(self.W) * LANES
+        return len(self.W) * BLOCK
 
     def grow(self) -> None:
         """Make room where there is none: twice as many categories fit then."""
@@ -97,7 +97,7 @@ class Module:
         # Another thread may change the module meanwhile, which the caller finds out later: what
         # the kernel gets must belong together.
         W, bounds = self.W, scaling.bounds
-        k = min(self.k, len(W) * LANES)
+        k = min(self.k, len(W) * BLOCK)
         if not W.shape[1] - EXTRA_ROWS == 2 * X.shape[1] == bounds.size:
             raise RuntimeError(f"expected {bounds.shape[1]} features, got {X.shape[1]}")
         winners = np.empty((len(X), 2), dtype=np.int64)
@@ -120,7 +120,7 @@ class Module:
             self.note = np.zeros((n + 1, NOTED + W.shape[1]))
             return W, None, self.note
         self.note = _NO_NOTE
-        return W, W[: -(-k // LANES)].copy(), self.counters.copy()
+        return W, W[: -(-k // BLOCK)].copy(), self.counters.copy()
 
     def restore(self, saved: Saved) -> None:
         """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
@@ -133,8 +133,8 @@ class Module:
             assert noted < len(rest), "more samples were learnt than announced"
             note = rest[noted:0:-1]  # the last change first
             for j, column in zip(note[:, 0].astype(int), note[:, NOTED:]):
-                if j < len(W) * LANES:
-                    W[j // LANES, :, j % LANES] = column
+                if j < len(W) * BLOCK:
+                    W[j // BLOCK, :, j % BLOCK] = column
             self.counters[:] = note[-1, 1:NOTED]
         self.W = W  # growing replaces it
 

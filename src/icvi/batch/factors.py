@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.kernels.caches.rounding import LARGEST_H, LN_2PI, TOLERANCE
+from icvi.kernels.rounding import LARGEST_H, LN_2PI, TOLERANCE
 from icvi.state.two_doubles import Array, Pair, inverse_root
 
 Booleans = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from icvi.batch.factors import Booleans, cross_entropy, factor, factor_precisely
-from icvi.kernels.caches.rounding import MEANS, NEAR_ONE, SUMS, TWO_DOUBLES, UNIT
+from icvi.kernels.rounding import MEANS, NEAR_ONE, SUMS, TWO_DOUBLES, UNIT
 from icvi.state.moments import Moments, offsets, overall_mean
 from icvi.state.two_doubles import Array, Pair
 

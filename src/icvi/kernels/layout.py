@@ -46,7 +46,7 @@ AT_PLAN = 15
 AT_PARAMETERS = 16
 AT_OUT = 17
 Q_ROWS = 18  #: rows of every block of Q
-Q_WIDTH = 19  #: length of these rows, at least D
+Q_WIDTH = 19  #: length of these rows
 REFILL = 20  #: 1 when samples are at hand to sum a column again
 LAST = 21  #: the cluster that changed last; distances to it are at hand
 # The log of one call that changes single samples: columns as they were before, to undo it.
@@ -67,9 +67,6 @@ HELD = 2  # the weight as it is kept, high and low
 PEAK = 4  # the largest CP since the cluster was last summed from samples
 COUNT = 5  # the number of samples, where each leaves as a whole
 V = 6  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
-
-#: Features that are worked on at once; rows of Q are a multiple of this long.
-LANES = 4
 
 # Q: pairs of rows, high and low.
 Q_SUM = 0  # sums of samples
@@ -154,11 +151,6 @@ FADED = 7  # before the next change clusters may have faded away
 def state_rows(d: int, scatter: bool) -> int:
     """Rows of ``A``."""
     return V + 2 * d + (triangle(d) if scatter else 0)
-
-
-def width_for(d: int) -> int:
-    """Length of the rows of ``Q``: d features, filled up with zeros to whole vectors."""
-    return -(-d // LANES) * LANES
 
 
 def sum_rows(d: int, scatter: bool) -> int:

@@ -123,7 +123,7 @@ class Arenas:
         C = zeros((L.CACHE_ROWS, columns), what)
         for row, worst in _WORST:
             C[row : row + 2] = worst
-        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), L.width_for(d)), what)
+        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), d), what)
         if self.before_growing is not None:
             self.before_growing(columns, d)
         held = self.columns

@@ -17,7 +17,7 @@ from icvi.kernels.art.resonance import (
     resonant,
 )
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -37,7 +37,7 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
             if note.size > 0:
                 put_down(W, j, counters, note)
             learn(W, I, j, beta, counters)
-        elif counters[CATEGORIES] < W.shape[0] * LANES:
+        elif counters[CATEGORIES] < W.shape[0] * BLOCK:
             if note.size > 0:
                 put_down(W, counters[CATEGORIES], counters, note)
             j = found(W, I, -1.0, counters)

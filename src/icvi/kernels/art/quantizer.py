@@ -16,7 +16,7 @@ from icvi.kernels.art.resonance import (
     ranked,
 )
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -25,7 +25,7 @@ _WHOLE = types.int64
 @kernel
 def has_room(W, counters):
     """Whether one more category fits."""
-    return counters[CATEGORIES] < W.shape[0] * LANES
+    return counters[CATEGORIES] < W.shape[0] * BLOCK
 
 
 @kernel

@@ -12,7 +12,6 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
-    LN_2,
     covariance_scale,
     log_pivots,
     plain_unit,
@@ -23,6 +22,7 @@ from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
+from icvi.kernels.rounding import LN_2
 
 
 @part(returns=types.float64)

@@ -18,8 +18,6 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pair_sums import renew_trees
 from icvi.kernels.caches.pivots import (
-    LN_2,
-    LN_2PI,
     covariance_scale,
     cross_entropy,
     log_pivots,
@@ -31,9 +29,9 @@ from icvi.kernels.caches.pivots import (
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.lanes import LANES, all_columns, subtract_products
+from icvi.kernels.compiler.lanes import LANES, all_columns, rounded, sqrt, subtract_products
 from icvi.kernels.compiler.part import part
-from icvi.kernels.compiler.vectors import rounded, sqrt
+from icvi.kernels.rounding import LN_2, LN_2PI
 from icvi.kernels.sums import total
 
 # Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.

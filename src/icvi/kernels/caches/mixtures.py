@@ -15,10 +15,10 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.gaussian import factorise, scale_changed
-from icvi.kernels.caches.pivots import LN_2PI
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.part import part
+from icvi.kernels.rounding import LN_2PI
 
 
 @part

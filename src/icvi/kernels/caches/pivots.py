@@ -11,7 +11,7 @@ pivots p_c, where H is Sigma scaled to a diagonal of ones. The eigenvalues of H 
 its inverse has a trace of at most d / det(H) and a norm of at most e / det(H), and the bounds are
 no larger than u d^2 / det(H) and u e d / det(H) times e' Sigma^-1 e. Where these are small nothing
 more is done; else the first are computed, and where they are too large, the factor in two doubles
-(see `precise`). Roundings are of either sign: a sum of n of them grows with the root of n.
+(see `precise`).
 """
 
 from __future__ import annotations
@@ -23,29 +23,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.part import part
 from icvi.kernels.moments.digits import digits_lost
-
-#: How far ln|Sigma|, or h, may be off. Promised is 1e-9.
-TOLERANCE = 2.0**-31
-#: Beyond, exp(-h) is not a number of full precision: h itself is all that can be read, and may be
-#: off by as much relative to its size.
-LARGEST_H = 710.0
-
-#: Unit of rounding of a double.
-UNIT = 2.0**-53
-#: Unit of rounding of calculations in two doubles.
-TWO_DOUBLES = 2.0**-104
-#: Of sums over samples in two doubles.
-SUMS = 2.0**-105
-#: Of these relative to what they once were, when samples have left.
-LEFT = 2.0**-98
-#: Of means in two doubles.
-MEANS = 2.0**-103
-
-#: Below, the high part of n has too few digits for n - 1.
-NEAR_ONE = 1.0 + 2.0**-10
-
-LN_2 = math.log(2.0)
-LN_2PI = math.log(2.0 * math.pi)
+from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
 _E = math.e
 _TINY, _HUGE = 1e-100, 1e100

@@ -14,11 +14,6 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
-    LEFT,
-    MEANS,
-    NEAR_ONE,
-    SUMS,
-    TWO_DOUBLES,
     cross_entropy,
     log_pivots,
     precise_enough,
@@ -26,6 +21,7 @@ from icvi.kernels.caches.pivots import (
 from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import add_product, inverse_root
 from icvi.kernels.moments.digits import digits_lost
+from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
 
 # The trace of a scatter that has never lost a sample, but for rounding.
 _SAME = 1.0 + 2.0**-40

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +22,9 @@ from numba import types
 
 from icvi.kernels.compiler.announcing import announced
 from icvi.kernels.compiler.disk_cache import with_cache
-from icvi.kernels.compiler.pipeline import Pipeline
+
+#: Whether kernels do without what reaches into Numba where they can: slower, but the same numbers.
+PLAIN = os.environ.get("ICVI_PLAIN_KERNELS", "") not in ("", "0")
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
@@ -54,7 +57,7 @@ def source_key() -> str:
     Numba's cache looks only at the file of the function it compiles, not at the files of its
     callees; with this key in the name of every cached function a change anywhere counts.
     """
-    return fingerprint(Path(__file__).parents[2])
+    return fingerprint(Path(__file__).parents[2]) + ("_plain" if PLAIN else "")
 
 
 def fingerprint(package: Path) -> str:
@@ -90,7 +93,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "no_rewrites": True,
         **options,
     }
-    return numba.njit(function, error_model="numpy", nogil=True, pipeline_class=Pipeline, **options)
+    return numba.njit(function, error_model="numpy", nogil=True, **options)
 
 
 class EntryPoint:
@@ -144,7 +147,6 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
                 fastmath=fastmath,
                 no_rewrites=True,
                 no_cfunc_wrapper=True,
-                pipeline_class=Pipeline,
             )(function),
         )
 
@@ -166,7 +168,6 @@ def step(
             fastmath=fastmath,
             cache=cache,
             no_rewrites=cached,
-            pipeline_class=Pipeline,
         )(function)
 
     return _entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))

@@ -22,7 +22,7 @@ from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
 
-@part(forceinline=True)
+@part(forceinline=True, fastmath=False)
 def absorb(A, Q, C, meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster."""
     if meta[L.K] < J:

@@ -7,9 +7,9 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
-from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, compiled, kernel
-from icvi.kernels.doubles import fma
-from icvi.kernels.moments.columns import add_rows, clear_residue, shift, show
+from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, compiled
+from icvi.kernels.doubles import add, times
+from icvi.kernels.moments.columns import clear_residue, shift, show
 
 
 @compiled(
@@ -28,21 +28,14 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
             Q[scratch, L.Q_LIFT + half, t] = sign * Q_2[other, L.Q_SUM + half, t]
     shift(A, Q, J, sign * A_2[L.HELD, other], sign * A_2[L.HELD + 1, other], d, scatter)
     for row in range(L.Q_S, meta[L.Q_ROWS], 2):
-        add_rows(Q, J, Q_2, other, row, sign)
+        for t in range(d):
+            more, more_low = sign * Q_2[other, row, t], sign * Q_2[other, row + 1, t]
+            Q[J, row, t], Q[J, row + 1, t] = add(Q[J, row, t], Q[J, row + 1, t], more, more_low)
     A[L.COUNT, J] += sign * A_2[L.COUNT, other]
     A[L.PEAK, J] = max(A[L.PEAK, J], A_2[L.PEAK, other])
     if sign < 0.0:
         clear_residue(A, Q, J, d, scatter)
     show(A, Q, np.int64(J), d, scatter, 1.0)
-
-
-@kernel(inline="always")
-def times(high, low, factor):
-    """(high + low) factor, in two doubles."""
-    p = high * factor
-    rest = fma(high, factor, -p) + low * factor
-    high = p + rest
-    return high, rest - (high - p)
 
 
 @compiled(types.void(INTEGERS, types.float64), fastmath=False)
