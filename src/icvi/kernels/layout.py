@@ -1,4 +1,4 @@
-"""Where each number lives in the arrays that kernels share.
+"""Where each number is in the arrays that kernels share.
 
 A partition of any size is **one float64 arena** ``A`` whose columns are clusters and whose
 rows are statistics; clusters are the fastest axis, so a loop over clusters runs through
@@ -37,7 +37,7 @@ STEPS = 8  #: rows of the plan
 PARAMETERS = 9  #: parameters of each step
 GROUPS = 10  #: arenas in G, one per delta
 # Addresses of arrays: Python calls with one array instead of eight, which takes most of the
-# time of a call. Whoever makes an array anew writes its address here.
+# time of a call. Code that replaces an array writes the new address here.
 AT_A = 11
 AT_Q = 12
 AT_C = 13

@@ -9,7 +9,7 @@ from icvi.kernels.art.resonance import (
     CATEGORIES,
     code,
     coded_size,
-    found,
+    create,
     learn,
     needed,
     put_down,
@@ -40,7 +40,7 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
         elif counters[CATEGORIES] < W.shape[0] * BLOCK:
             if note.size > 0:
                 put_down(W, counters[CATEGORIES], counters, note)
-            j = found(W, I, -1.0, counters)
+            j = create(W, I, -1.0, counters)
         else:
             return i
         labels[i] = j
@@ -51,7 +51,7 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
 def rank_categories(W, k, X, bounds, rho, alpha, owners, winners):
     """Winner and runner-up of every sample, nothing learnt.
 
-    With owners, one per sample, the winner is theirs; the runner-up is anybody's.
+    With owners, one per sample, the winner is theirs; the runner-up may be any category.
     """
     n, d = X.shape
     I = np.empty(coded_size(d))

@@ -11,7 +11,7 @@ from icvi.kernels.art.resonance import (
     OWNER,
     code,
     coded_size,
-    found,
+    create,
     learn,
     needed,
     put_down,
@@ -39,7 +39,7 @@ def tracked(W, I, k, need, alpha, target):
     """The category that match tracking arrives at, which maps to the target; -1 if none.
 
     A winner that maps elsewhere raises the need to just above its own match. Those that would
-    have come before it cannot pass then, so every search may start anew.
+    have come before it cannot pass then, so every search may start from scratch.
     """
     rows = W.shape[1] - EXTRA_ROWS
     j = resonant(W, I, k, need, alpha)
@@ -69,7 +69,7 @@ def learn_map(W, counters, note, X, targets, bounds, rho, alpha, beta, start, ca
         elif counters[CATEGORIES] < W.shape[0] * BLOCK:
             if note.size > 0:
                 put_down(W, counters[CATEGORIES], counters, note)
-            j = found(W, I, targets[i], counters)
+            j = create(W, I, targets[i], counters)
         else:
             return i
         categories[i] = j

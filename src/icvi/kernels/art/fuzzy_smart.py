@@ -10,7 +10,7 @@ from icvi.kernels.art.resonance import (
     CATEGORIES,
     code,
     coded_size,
-    found,
+    create,
     learn,
     needed,
     put_down,
@@ -59,7 +59,7 @@ def learn_hierarchy(
         if j >= 0:
             learn(B, I, j, beta, counters_B)
         else:
-            j = found(B, I, -1.0, counters_B)
+            j = create(B, I, -1.0, counters_B)
         need = needed(I, d, rho_A)
         quantize(A, counters_A, note_A, seen, I, j, need, alpha, beta, winners, i)
         labels[i] = j

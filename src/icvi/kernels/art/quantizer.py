@@ -1,4 +1,4 @@
-"""Module A: prototypes for clusters that somebody else decides on."""
+"""Module A: prototypes for clusters that are given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from icvi.kernels.art.resonance import (
     CATEGORIES,
     code,
     coded_size,
-    found,
+    create,
     learn,
     needed,
     put_down,
@@ -32,7 +32,7 @@ def has_room(W, counters):
 def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i):
     """Learn a sample as one of a cluster; note winner and runner-up in row i.
 
-    The first two samples of every cluster found a prototype each, so that every cluster has
+    The first two samples of every cluster create a prototype each, so that every cluster has
     an inside.
     """
     k = counters[CATEGORIES]
@@ -44,7 +44,7 @@ def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i)
     if learns:
         learn(W, I, winner, beta, counters)
     else:
-        winner = found(W, I, cluster, counters)
+        winner = create(W, I, cluster, counters)
     winners[i, 0] = winner
     winners[i, 1] = second if winner == first else first
 

@@ -184,7 +184,7 @@ def learn(W, I, j, beta, counters):
 
 
 @kernel
-def found(W, I, owner, counters):
+def create(W, I, owner, counters):
     """Make the sample a category of an owner; its number."""
     rows = W.shape[1] - EXTRA_ROWS
     j = counters[CATEGORIES]

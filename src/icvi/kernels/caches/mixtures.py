@@ -2,7 +2,7 @@
 
 The partition holds prototypes instead of clusters, and every prototype has an owner. For two
 clusters rCIP(i, j) is the mean of exp(-h) over all pairs of a prototype of i and one of j. It is
-kept as a logarithm, which neither under- nor overflows, and summed anew from the table of all h
+kept as a logarithm, which neither under- nor overflows, and summed again from the table of all h
 when a prototype of i or j has changed: nothing is ever subtracted.
 """
 

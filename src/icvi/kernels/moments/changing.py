@@ -34,8 +34,8 @@ _BEYOND = 2.0**40
 def whether_in(A, Q, J, X, r, w, d, scatter, sure):
     """Whether sample X[r] with weight w may be in cluster J: DONE, VANISHED or a reason why not.
 
-    Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2. Whoever has kept
-    the samples is sure.
+    Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2. A caller
+    that has kept the samples is sure.
     """
     n = A[L.HELD, J]
     rest = (n - w) + A[L.HELD + 1, J]
@@ -88,7 +88,7 @@ def touch(C, meta, J):
 
 @kernel(inline="always")
 def change(A, Q, C, meta, X, r, I, J, w):
-    """Sample X[r] leaves cluster I and enters cluster J; 0 is none, J = k + 1 founds a cluster.
+    """Sample X[r] leaves cluster I and enters cluster J; 0 is none, J = k + 1 is a new cluster.
 
     Refused, everything stays as it was. A cluster that becomes empty is left to Python.
     """
