@@ -92,7 +92,7 @@ def test_sources_are_looked_for_in_subfolders():
 
 PLAIN_TESTS = [
     "kernels/test_kernels.py",
-    "kernels/test_part.py",
+    "kernels/test_embedded.py",
     "indices/test_golden.py",
     "indices/test_precision.py",
     "tracking/test_tracker.py",
@@ -103,7 +103,7 @@ PLAIN_TESTS = [
 @pytest.mark.slow
 @pytest.mark.skipif(compiling.PLAIN, reason="this is the child")
 def test_plain_kernels_give_the_same(tmp_path):
-    """Without vectors and without parts: golden traces, precision and the kernels' own tests."""
+    """Without vectors, nothing embedded: golden traces, precision and the kernels' own tests."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     environ = {**os.environ, "ICVI_PLAIN_KERNELS": "1", "NUMBA_CACHE_DIR": str(tmp_path)}
     done = processes.run(

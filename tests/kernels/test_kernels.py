@@ -12,7 +12,8 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from icvi.kernels import layout as L  # noqa: E402
-from icvi.kernels.art.resonance import EXTRA_ROWS, code, coded_size, matched  # noqa: E402
+from icvi.kernels.art.coding import code, coded_size  # noqa: E402
+from icvi.kernels.art.resonance import EXTRA_ROWS, matched  # noqa: E402
 from icvi.kernels.caches.pair_sums import add_logarithms, renew_trees  # noqa: E402
 from icvi.kernels.compiler.lanes import LANES, subtract_products  # noqa: E402
 from icvi.kernels.compiler.minima import BLOCK, add_minima  # noqa: E402

@@ -17,7 +17,7 @@ _TRACKER = ("icvi.kernels.moments",)
 #: Those that it calls besides where an index compares prototypes.
 _PROTOTYPES = (
     "icvi.kernels.graph",
-    *(f"icvi.kernels.art.{name}" for name in ("fuzzy_art", "quantizer", "limits")),
+    *(f"icvi.kernels.art.{name}" for name in ("coding", "fuzzy_art", "quantizer")),
 )
 
 

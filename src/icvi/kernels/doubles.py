@@ -22,13 +22,13 @@ import math
 from numba import types
 
 from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.part import part
 
 PAIR = types.UniTuple(types.float64, 2)
 
 
-@part(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
 def add(a, a_low, b, b_low):
     """(a, a_low) + (b, b_low)."""
     s = a + b
@@ -38,21 +38,21 @@ def add(a, a_low, b, b_low):
     return high, low - (high - s)
 
 
-@part(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
 def product(a, a_low, b, b_low):
     """(a, a_low) (b, b_low); the low part may still be large enough to matter to the high one."""
     p = a * b
     return p, fma(a, b, -p) + (a * b_low + a_low * b)
 
 
-@part(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
 def add_product(s, s_low, a, a_low, b, b_low):
     """(s, s_low) + (a, a_low) (b, b_low)."""
     p, p_low = product(a, a_low, b, b_low)
     return add(s, s_low, p, p_low)
 
 
-@part(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
 def times(a, a_low, factor):
     """(a, a_low) factor."""
     p = a * factor
@@ -61,7 +61,7 @@ def times(a, a_low, factor):
     return high, low - (high - p)
 
 
-@part(returns=PAIR, fastmath=False)
+@embedded(returns=PAIR, fastmath=False)
 def inverse_root(p, low):
     """1 / sqrt(p + low), by a step of Newton's from the nearest double."""
     r = 1.0 / math.sqrt(p)

@@ -82,7 +82,7 @@ Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 VAR = 0  # CP / n; column 0: W
 SEP = 1  # ||v_i - mu||^2; column 0: B
 SPREAD = 2  # column 0: beta_T
-MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.between
+MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
 # number hold minima, the others maxima.

@@ -5,15 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.resonance import (
     CATEGORIES,
     EXTRA_ROWS,
     OWNER,
-    code,
-    coded_size,
     create,
     learn,
-    needed,
     put_down,
     resonant,
 )

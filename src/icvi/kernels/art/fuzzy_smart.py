@@ -5,17 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.quantizer import has_room, quantize
-from icvi.kernels.art.resonance import (
-    CATEGORIES,
-    code,
-    coded_size,
-    create,
-    learn,
-    needed,
-    put_down,
-    resonant,
-)
+from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, resonant
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
 
 _REAL = types.float64

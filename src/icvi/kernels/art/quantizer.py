@@ -5,16 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.art.resonance import (
-    CATEGORIES,
-    code,
-    coded_size,
-    create,
-    learn,
-    needed,
-    put_down,
-    ranked,
-)
+from icvi.kernels.art.coding import code, coded_size, needed
+from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
 from icvi.kernels.compiler.minima import BLOCK
 

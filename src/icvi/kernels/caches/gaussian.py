@@ -29,8 +29,8 @@ from icvi.kernels.caches.pivots import (
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import LANES, all_columns, rounded, sqrt, subtract_products
-from icvi.kernels.compiler.part import part
 from icvi.kernels.rounding import LN_2, LN_2PI
 from icvi.kernels.sums import total
 
@@ -80,7 +80,7 @@ def add_square(A, G, z):
     G[L.G_QUADRATIC] = G[L.G_QUADRATIC] + G[z] * G[z]
 
 
-@part
+@embedded
 def scale_changed(A, C, G, stale, d):
     """What the scatters that changed are multiplied with."""
     G[L.G_SCALE, 0] = 2.0 * covariance_scale(A, np.int64(0), d)
@@ -89,7 +89,7 @@ def scale_changed(A, C, G, stale, d):
         G[L.G_SCALE, J] = covariance_scale(A, J, d)
 
 
-@part
+@embedded
 def covariances(A, G, J, end, d):
     """Lower triangles of Sigma_i + Sigma_J for i < end, but for 2 delta in the diagonal.
 
@@ -104,7 +104,7 @@ def covariances(A, G, J, end, d):
         S += 1
 
 
-@part
+@embedded
 def factorise(A, Q, G, J, k, d, alone):
     """Cholesky factors of Sigma_i + Sigma_J for all i.
 
@@ -141,7 +141,7 @@ def factorise(A, Q, G, J, k, d, alone):
                 factorise_precisely(A, Q, G, i, J, d)
 
 
-@part(returns=types.int64)
+@embedded(returns=types.int64)
 def doubt(G, i, J, d):
     """1 where the factor of the pair (i, J) is not precise enough; its loss becomes negative."""
     z = L.G_WORK + d * (d + 1) // 2
@@ -158,7 +158,7 @@ def doubt(G, i, J, d):
     return 1
 
 
-@part
+@embedded
 def refresh_pairs(G, J, k, d, want, columns):
     """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
     tree = L.G_WORK + d * (d + 1) // 2 + d

@@ -16,10 +16,10 @@ from numba.extending import register_jitable
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 
 
-@part
+@embedded
 def renew_trees(G, tree, J, k, leaves, join):
     """Set all pairs with J, from row G_CIP, in the trees whose node 0 is row ``tree`` of G.
 
@@ -54,7 +54,7 @@ def add_logarithms(a, b):
     return top + math.log(math.exp(a - top) + math.exp(b - top))
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def log_total(G, row, k):
     """Ln of the sum of exp(G[row, i]) over 1..k; nan where one is."""
     top = -math.inf

@@ -18,7 +18,7 @@ from icvi.kernels.caches.pivots import (
     log_pivots,
     precise_enough,
 )
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.doubles import add_product, inverse_root
 from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
@@ -32,7 +32,7 @@ _HIGH = np.int64(0)
 _LOW = np.int64(1)
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def precise_scale(A, i, d):
     """What the kept scatter is multiplied with: the factor of fading, over n - 1.
 
@@ -53,7 +53,7 @@ def precise_scale(A, i, d):
     return 0.0 if more == 0.0 else math.nan
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def kept_unit(A, Q, G, i, scale, d):
     """What the precision of column i adds to u, where the diagonal of Sigma is in the work rows.
 
@@ -77,7 +77,7 @@ def kept_unit(A, Q, G, i, scale, d):
     return SUMS * (2.0 + math.sqrt(A[L.COUNT, i])) + worst
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def fill(A, Q, G, i, J, ridge, d):
     """The lower triangle of Sigma_i + Sigma_J and the gap of the centroids below it.
 
@@ -111,7 +111,7 @@ def fill(A, Q, G, i, J, ridge, d):
     return own + (0.5 * d + 8.0) * TWO_DOUBLES
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def factorise_filled(G, d):
     """Cholesky's factorisation; the last row, the gap, is solved for along with it."""
     for c in range(d):
@@ -132,7 +132,7 @@ def factorise_filled(G, d):
             G[row_r + c, _HIGH], G[row_r + c, _LOW] = x, low
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def factorise_precisely(A, Q, G, i, J, d):
     """QUADRATIC and H of the pair (i, J), in two doubles; H is nan where these are not enough.
 

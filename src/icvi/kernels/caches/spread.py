@@ -16,13 +16,13 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import add
 from icvi.kernels.sums import square_gap, total
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
@@ -30,7 +30,7 @@ def follow(Q, last, J, sign, d):
         Q[last, 0, t], Q[last, 1, t] = add(Q[last, 0, t], Q[last, 1, t], v, v_low)
 
 
-@part(returns=types.boolean)
+@embedded(returns=types.boolean)
 def moved(Q, J, d):
     """Whether centroid J is another than was last counted."""
     for t in range(d):

@@ -1,6 +1,6 @@
 """The one place that reaches into Numba or LLVM: its internals, intrinsics, generated code.
 
-Other kernels are plain functions under the decorators of `compiling` and `part`.
+Other kernels are plain functions under the decorators of `compiling` and `embedded`.
 """
 
 # What each piece gives, measured on one machine, with and without (CPU time, best of many short
@@ -8,7 +8,7 @@ Other kernels are plain functions under the decorators of `compiling` and `part`
 # loops in moments/columns.py, gave 0 to 5 %, and options that are quick to compare gave a second,
 # once per machine.
 #
-#                                      part      lanes     minima
+#                                     embedded   lanes     minima
 #   eight indices, d=2   k=15          + 1 %       -         -
 #   eight indices, d=2   k=200         - 1 %       -         -
 #   eight indices, d=50  k=50            0 %       -         -

@@ -16,13 +16,13 @@ from icvi.kernels.compiler.compiling import (
     SAMPLES,
     compiled,
 )
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.moments.columns import enter, show
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
 
-@part(forceinline=True, fastmath=False)
+@embedded(forceinline=True, fastmath=False)
 def absorb(A, Q, C, meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster."""
     if meta[L.K] < J:

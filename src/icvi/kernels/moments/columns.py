@@ -8,15 +8,15 @@ full, never through views such as Q[J]: making a view costs more than a short lo
 from __future__ import annotations
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.part import part
 from icvi.kernels.doubles import add, add_product, product
 
 #: Share of the largest CP below which a spread is rounding that removals left behind.
 RESIDUE = 2.0**-94
 
 
-@part(forceinline=True, fastmath=False)
+@embedded(forceinline=True, fastmath=False)
 def move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d):
     """The point in the rows Q_GAP of the scratch block enters column J; n has its weight already.
 
@@ -43,7 +43,7 @@ def move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d):
         Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t] = lift, lift_low
 
 
-@part(forceinline=True, fastmath=False)
+@embedded(forceinline=True, fastmath=False)
 def shift(A, Q, J, w, w_low, d, scatter):
     """Weight w enters column J, or leaves it (w < 0), which is not empty then.
 
@@ -71,7 +71,7 @@ def shift(A, Q, J, w, w_low, d, scatter):
             Q[J, row, j], Q[J, row + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
 
 
-@part(forceinline=True, fastmath=False)
+@embedded(forceinline=True, fastmath=False)
 def show(A, Q, J, d, scatter, factor):
     """What readings see of column J: centroid, weight, CP and S, the latter times a factor."""
     compactness, q = 0.0, L.V + 2 * d
@@ -90,7 +90,7 @@ def show(A, Q, J, d, scatter, factor):
         A[L.PEAK, J] = compactness
 
 
-@part(forceinline=True, fastmath=False)
+@embedded(forceinline=True, fastmath=False)
 def enter(A, Q, J, X, r, w, d, scatter):
     """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
     scratch = Q.shape[0] - 1
@@ -105,7 +105,7 @@ def enter(A, Q, J, X, r, w, d, scatter):
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def clear_residue(A, Q, J, d, scatter):
     """Make features constant that only rounding keeps from being so after a removal."""
     least = RESIDUE * A[L.PEAK, J]

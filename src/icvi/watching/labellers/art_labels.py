@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
-from icvi.kernels.art.limits import first_outside
+from icvi.kernels.art.coding import first_outside
 from icvi.saving.art import ESTIMATORS, pack_art, unpack_art
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.feature_names import check_columns, checked_names
