@@ -27,6 +27,9 @@ def renew_trees(G, tree, J, k, leaves, join):
     2m + 1, leaf j is node (leaves + j); a node is the ``join`` of its children. Trees i < J
     change in one leaf each and are renewed side by side, tree J in all its leaves.
     """
+    # Pair (i, J) has one place: tree i for i < J, tree J for i > J. A node depends on its children
+    # only, so it is right once every changed leaf below it has renewed the way up; leaves beyond k
+    # hold what adds nothing. A sum has the rounding of log2(leaves) additions of the same sign.
     node = leaves + J
     for i in range(1, J):
         G[tree + node, i] = G[L.G_CIP, i]

@@ -114,6 +114,9 @@ def fill(A, Q, G, i, J, ridge, d):
 @embedded(fastmath=False)
 def factorise_filled(G, d):
     """Cholesky's factorisation; the last row, the gap, is solved for along with it."""
+    # The same recurrence as in doubles, L_rc = (Sigma_rc - sum_m L_rm L_cm) / L_cc, with every
+    # product and sum in two doubles. A pivot stays as its square: its logarithm is what is read, so
+    # that only its inverse root is needed, once per column.
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
         inverse, inverse_low = 0.0, 0.0

@@ -46,7 +46,7 @@ def array(typingctx, pointer, shape):
         for length in lengths[:0:-1]:
             strides.insert(0, builder.mul(strides[0], length))
         populate_array(made, arguments[0], lengths, strides, size, meminfo=None)
-        return made._getvalue()
+        return made._getvalue()  # noqa: SLF001 - Numba's own functions do the same
 
     return kind(pointer, shape), codegen
 
