@@ -29,7 +29,7 @@ def renew_trees(G, tree, J, k, leaves, join):
     """
     # Pair (i, J) has one place: tree i for i < J, tree J for i > J. A node depends on its children
     # only, so it is right once every changed leaf below it has renewed the way up; leaves beyond k
-    # hold what adds nothing. A sum has the rounding of log2(leaves) additions of the same sign.
+    # hold what adds nothing. A sum has the rounding of log2(leaves) additions.
     node = leaves + J
     for i in range(1, J):
         G[tree + node, i] = G[L.G_CIP, i]
