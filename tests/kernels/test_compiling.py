@@ -77,6 +77,7 @@ def package(tmp_path_factory):
 @pytest.mark.parametrize("path", SOURCES, ids=str)
 def test_everything_is_compiled_again_when_any_source_changes(path, package):
     before = compiling.fingerprint(package)
+    assert len(before) == 12
     source = (package / path).read_text()
     (package / path).write_text(f"{source}# changed\n")
     assert compiling.fingerprint(package) != before
