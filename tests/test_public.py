@@ -8,7 +8,6 @@ import os
 import pty
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -108,17 +107,3 @@ def test_long_streams_show_a_bar_on_a_terminal_only():
     assert "100%" in run_on_a_terminal(LONG, TERM="xterm", COLUMNS="80")
     result = processes.run([sys.executable, "-c", LONG], capture_output=True, text=True, check=True)
     assert result.stderr == ""
-
-
-def test_kernels_are_compiled_anew_when_any_source_changes(tmp_path):
-    from icvi.kernels.compiler import compiling
-
-    sources = Path(compiling.__file__).parents[1]
-    assert len(compiling.source_key()) == 12
-    for path in ("kernels/sums.py", "indices/xie_beni.py"):
-        copy = tmp_path / path
-        copy.parent.mkdir(exist_ok=True)
-        copy.write_text((sources.parent / path).read_text())
-    one = compiling.fingerprint(tmp_path)
-    (tmp_path / "kernels" / "sums.py").write_text("# changed\n")
-    assert compiling.fingerprint(tmp_path) != one

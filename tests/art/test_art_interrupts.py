@@ -19,7 +19,7 @@ import icvi.saving.container
 import interrupting
 import processes
 from icvi.art.categories import Module
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 from interrupting import Injector, interrupt_by_signals, interrupt_everywhere, interrupt_twice
 from streams import blobs
 
@@ -81,10 +81,10 @@ def vigilant(kind):
 
 def full(kind):
     """Estimators whose modules have no room for one more category."""
-    first = slice(0, LANES)
+    first = slice(0, BLOCK)
     made = kind.after("partial_fit", first, **vigilant(kind))
     for module in modules(made()):
-        assert module.k == module.room == LANES
+        assert module.k == module.room == BLOCK
     return made
 
 

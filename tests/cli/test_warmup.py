@@ -64,11 +64,14 @@ def test_after_some_indices_were_compiled_their_trackers_compile_nothing(tmp_pat
     _, saved, compiled = call("tracking", tmp_path / "cache", tmp_path)
     assert (compiled, saved) == ([], set())
     # What is compiled after all can be seen, too.
-    for path in (tmp_path / "cache").rglob("scale.*"):
+    for path in (tmp_path / "cache").rglob("clusters.s*"):
         path.unlink()
     _, saved, compiled = call("tracking", tmp_path / "cache", tmp_path)
     assert compiled
-    assert {Path(path).name.partition("_")[0] for path in saved} == {"scale.scale", "scale.show"}
+    assert {Path(path).name.partition("_")[0] for path in saved} == {
+        "clusters.scale",
+        "clusters.show",
+    }
 
 
 def public_calls():

@@ -12,12 +12,11 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from icvi.kernels import layout as L  # noqa: E402
-from icvi.kernels.art.resonance import EXTRA_ROWS, code, coded_size, matched  # noqa: E402
-from icvi.kernels.caches.logarithms import add_logarithms  # noqa: E402
-from icvi.kernels.caches.trees import plant  # noqa: E402
+from icvi.kernels.art.coding import code, coded_size  # noqa: E402
+from icvi.kernels.art.resonance import EXTRA_ROWS, matched  # noqa: E402
+from icvi.kernels.caches.pair_sums import add_logarithms, renew_trees  # noqa: E402
 from icvi.kernels.compiler.lanes import LANES, subtract_products  # noqa: E402
-from icvi.kernels.compiler.minima import LANES as CATEGORY_LANES  # noqa: E402
-from icvi.kernels.compiler.minima import add_minima  # noqa: E402
+from icvi.kernels.compiler.minima import BLOCK, add_minima  # noqa: E402
 from icvi.kernels.moments.columns import enter, show  # noqa: E402
 
 
@@ -28,11 +27,11 @@ def run_subtract(G, out, a, b, count, scale, end):
 
 # Kernels have no way in from Python of their own.
 @numba.njit
-def run_plant(G, tree, J, k, leaves, log):
+def run_renew_trees(G, tree, J, k, leaves, log):
     if log:
-        plant(G, tree, J, k, leaves, add_logarithms)
+        renew_trees(G, tree, J, k, leaves, add_logarithms)
     else:
-        plant(G, tree, J, k, leaves, operator.add)
+        renew_trees(G, tree, J, k, leaves, operator.add)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
@@ -60,7 +59,7 @@ def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
         h[J] = rng.random(k + 1)
         h[:, J] = h[J]
         G[L.G_CIP, : k + 1] = h[J]
-        run_plant(G, tree, int(J), k, leaves, log)
+        run_renew_trees(G, tree, int(J), k, leaves, log)
     pairs = [h[i, j] for i in range(1, k + 1) for j in range(i + 1, k + 1)]
     roots = G[tree + 1, 1:k]
     if log:
@@ -78,7 +77,7 @@ def run_enter(A, Q, X, order, w, scatter):
 
 def empty_column(d, scatter):
     A = np.zeros((L.state_rows(d, scatter), 2))
-    return A, np.zeros((3, L.sum_rows(d, scatter), L.width_for(d)))
+    return A, np.zeros((3, L.sum_rows(d, scatter), d))
 
 
 def test_sums_and_centroids_are_exact_whatever_the_order():
@@ -143,17 +142,17 @@ def run_matched(W, sample, rows, need, block):
 @pytest.mark.parametrize(("first", "end"), [(0, 8), (0, 1), (3, 8), (8, 8), (2, 20)])
 def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
     rng = np.random.default_rng(end)
-    W, sample = rng.random((3, 22, CATEGORY_LANES)), rng.random(40)
+    W, sample = rng.random((3, 22, BLOCK)), rng.random(40)
     out = 20
     expected = sample.copy()
-    s = np.zeros(CATEGORY_LANES) if first == 0 else sample[out : out + CATEGORY_LANES].copy()
+    s = np.zeros(BLOCK) if first == 0 else sample[out : out + BLOCK].copy()
     for t in range(first, end):
         s = s + np.minimum(sample[t], W[1, t])
-    expected[out : out + CATEGORY_LANES] = s
+    expected[out : out + BLOCK] = s
     for need, reached in [(s.max() + 0.5, True), (np.nextafter(s.max() + 0.5, 99), False)]:
         copied = sample.copy()
         lanes = run_add_minima(W, copied, first, end, 1, out, 0.5, need)
-        assert lanes == sum(2**lane for lane in range(CATEGORY_LANES) if s[lane] + 0.5 >= need)
+        assert lanes == sum(2**lane for lane in range(BLOCK) if s[lane] + 0.5 >= need)
         assert (lanes > 0) == reached
         np.testing.assert_array_equal(copied, expected)
 
@@ -162,15 +161,15 @@ def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
 def test_matches_that_stop_early_are_below_what_they_need(d):
     rng = np.random.default_rng(d)
     rows = 2 * d
-    W = rng.random((2, rows + EXTRA_ROWS, CATEGORY_LANES))
+    W = rng.random((2, rows + EXTRA_ROWS, BLOCK))
     stopped = 0
     for _ in range(50):
         sample = run_code(rng.random((1, d)), np.zeros(d), np.ones(d))
         np.testing.assert_array_equal(sample[d:rows], 1.0 - sample[:d])
-        full = np.zeros(CATEGORY_LANES)
+        full = np.zeros(BLOCK)
         for t in range(rows):
             full = full + np.minimum(sample[t], W[1, t])
-        matches = slice(sample.size - CATEGORY_LANES, sample.size)
+        matches = slice(sample.size - BLOCK, sample.size)
         for need in (full.max(), np.nextafter(full.max(), 99), 0.9 * d, 0.5 * d, -1.0):
             reached = run_matched(W, sample, rows, need, 1)
             assert reached or full.max() < need

@@ -12,7 +12,7 @@ from icvi.art.scaling import Scaling
 from icvi.kernels.art.fuzzy_art import rank_categories
 from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 from icvi.labels import Labels, plain
 from icvi.transactions import own_arrays
 from icvi.wording import short
@@ -46,7 +46,7 @@ class Module:
         return self
 
     def __init__(self, d: int) -> None:
-        self.W = np.zeros((1, 2 * d + EXTRA_ROWS, LANES))
+        self.W = np.zeros((1, 2 * d + EXTRA_ROWS, BLOCK))
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Module:
     @property
     def room(self) -> int:
         """How many categories fit."""
-        return len(self.W) * LANES
+        return len(self.W) * BLOCK
 
     def grow(self) -> None:
         """Double the room if the module is full."""
@@ -106,7 +106,7 @@ class Module:
         # Another thread may change the module meanwhile, which the caller finds out later: what
         # the kernel gets must belong together.
         W, bounds = self.W, scaling.bounds
-        k = min(self.k, len(W) * LANES)
+        k = min(self.k, len(W) * BLOCK)
         if not W.shape[1] - EXTRA_ROWS == 2 * X.shape[1] == bounds.size:
             raise RuntimeError(f"expected {bounds.shape[1]} features, got {X.shape[1]}")
         winners = np.empty((len(X), 2), dtype=np.int64)
@@ -132,7 +132,7 @@ class Module:
             self.undo_log = np.zeros((n + 1, NOTED + W.shape[1]))
             return W, None, self.undo_log
         self.undo_log = _NO_LOG
-        return W, W[: -(-k // LANES)].copy(), self.counters.copy()
+        return W, W[: -(-k // BLOCK)].copy(), self.counters.copy()
 
     def restore(self, saved: Saved) -> None:
         """Undo all changes since `snapshot`, to the bit; twice is the same as once."""
@@ -145,8 +145,8 @@ class Module:
             assert logged < len(rest), "more samples were learnt than announced"
             log = rest[logged:0:-1]  # the last change first
             for j, column in zip(log[:, 0].astype(int), log[:, NOTED:]):
-                if j < len(W) * LANES:
-                    W[j // LANES, :, j % LANES] = column
+                if j < len(W) * BLOCK:
+                    W[j // BLOCK, :, j % BLOCK] = column
             self.counters[:] = log[-1, 1:NOTED]
         self.W = W  # growing replaces it
 

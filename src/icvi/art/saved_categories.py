@@ -12,7 +12,7 @@ from icvi.art.categories import Module, ModuleA
 from icvi.art.scaling import Scaling
 from icvi.inputs import LARGEST
 from icvi.kernels.art.resonance import CATEGORIES, COUNTERS, EXTRA_ROWS, NORM, OWNER
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 from icvi.saving.parts import MOST, Part
 
 #: What rounding may add to a weight, or per weight to their sum.
@@ -37,10 +37,10 @@ def as_module(part: Part, d: int, owners: range = range(-1, 0), least: int = 1) 
     A module that has learnt has a category at least.
     """
     rows = 2 * d
-    W = part.floats("weights", (None, rows + EXTRA_ROWS, LANES))
+    W = part.floats("weights", (None, rows + EXTRA_ROWS, BLOCK))
     counters = part.integers("counters", (COUNTERS,), 0, MOST)
     k = int(counters[CATEGORIES])
-    room = len(W) * LANES
+    room = len(W) * BLOCK
     part.require(least <= k <= room, "counters", f"from {least} to {room} categories", k)
     part.require(room > 0, "weights", "room for categories")
     categories = W.transpose(0, 2, 1).reshape(-1, W.shape[1])[:k]

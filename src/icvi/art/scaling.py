@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST, as_floats, as_samples
-from icvi.kernels.art.limits import first_outside
+from icvi.kernels.art.coding import first_outside
 from icvi.transactions import own_arrays
 from icvi.wording import short
 

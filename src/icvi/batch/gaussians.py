@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.kernels.caches.rounding import (
+from icvi.kernels.rounding import (
     LARGEST_H,
     LN_2PI,
     MEANS,

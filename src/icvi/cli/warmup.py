@@ -11,16 +11,13 @@ from functools import partial
 from icvi.indices import Index, select
 from icvi.progress import progress
 
-#: Modules of kernels that any tracker runs sooner or later.
-_TRACKER = tuple(
-    f"moments.{name}"
-    for name in ("change_many", "change_one", "join", "read", "scale", "update", "update_many")
-)
+#: Modules with the entry points that any tracker calls sooner or later.
+_TRACKER = ("icvi.kernels.moments",)
 
-#: Those that it runs besides where an index compares prototypes.
+#: Those that it calls besides where an index compares prototypes.
 _PROTOTYPES = (
-    *("graph.events", "graph.rebuild", "graph.hash_table"),
-    *("art.fuzzy_art", "art.quantizer", "art.limits"),  # they find the prototypes
+    "icvi.kernels.graph",
+    *(f"icvi.kernels.art.{name}" for name in ("coding", "fuzzy_art", "quantizer")),
 )
 
 
@@ -34,7 +31,10 @@ def warm_up(indices: Sequence[str] = ()) -> float:
         for indices of a user's own.
     """
     start = time.perf_counter()
-    todo = _what_trackers_run(select(indices)) if indices else [*_all_kernels(), *_all_readings()]
+    if indices:
+        todo = _what_trackers_run(select(indices))
+    else:
+        todo = [*_entry_points("icvi.kernels"), *_all_readings()]
     with progress("icvi: compiling", len(todo)) as advance:
         for compile_one in todo:
             compile_one()
@@ -43,19 +43,22 @@ def warm_up(indices: Sequence[str] = ()) -> float:
 
 
 def _what_trackers_run(indices: Sequence[Index]) -> list[Callable[[], object]]:
-    names = list(_TRACKER)
+    modules = list(_TRACKER)
     if any(index.on == "prototypes" for index in indices):
-        names += _PROTOTYPES
-    kernels = [partial(importlib.import_module, f"icvi.kernels.{name}") for name in names]
-    return [*kernels, *(partial(_compile_plan, index) for index in indices)]
+        modules += _PROTOTYPES
+    return [*_entry_points(*modules), *(partial(_compile_plan, index) for index in indices)]
 
 
-def _all_kernels() -> Iterator[Callable[[], object]]:
-    """Kernels are compiled when they are imported."""
+def _entry_points(*modules: str) -> Iterator[Callable[[], object]]:
+    """How to compile the kernels of modules and packages that Python calls."""
     import icvi.kernels
+    from icvi.kernels.compiler.compiling import ENTRY_POINTS
 
     for module in pkgutil.walk_packages(icvi.kernels.__path__, "icvi.kernels."):
-        yield partial(importlib.import_module, module.name)
+        importlib.import_module(module.name)
+    for entry in ENTRY_POINTS:
+        if f"{entry.module}.".startswith(tuple(f"{module}." for module in modules)):
+            yield partial(getattr, entry, "compiled")
 
 
 def _all_readings() -> Iterator[Callable[[], object]]:

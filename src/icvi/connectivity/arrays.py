@@ -21,9 +21,9 @@ Floats = NDArray[np.float64]
 
 @functools.cache
 def kernel(name: str) -> Any:
-    """The kernel with a name, "module.function", loaded when a stream first needs it."""
+    """The kernel with a name, "module.function", compiled when it is first asked for."""
     module, _, function = name.partition(".")
-    return getattr(importlib.import_module(f"icvi.kernels.graph.{module}"), function)
+    return getattr(importlib.import_module(f"icvi.kernels.graph.{module}"), function).compiled
 
 
 class Edges(NamedTuple):

@@ -43,9 +43,9 @@ _ASKS = {
     "h_sum": L.WANT_SCATTER | L.WANT_H,
     "cip_sum": L.WANT_SCATTER | L.WANT_CIP,
     "log_cip": L.WANT_SCATTER | L.WANT_H | L.WANT_LOG_CIP,
-    "owned_h": L.WANT_SCATTER | L.WANT_OWNED,
-    "owned_cip": L.WANT_SCATTER | L.WANT_OWNED,
-    "owned_log_cip": L.WANT_SCATTER | L.WANT_OWNED,
+    "mixture_h": L.WANT_SCATTER | L.WANT_MIXTURES,
+    "mixture_cip": L.WANT_SCATTER | L.WANT_MIXTURES,
+    "mixture_log_cip": L.WANT_SCATTER | L.WANT_MIXTURES,
 }
 
 

@@ -86,15 +86,15 @@ def _rh(s: State, mean: float) -> float:
 
 
 def _rcip_of_prototypes(s: Any, mean: float) -> float:
-    return _over_pairs(s.n, s.clusters, s.owned_cip, mean)
+    return _over_pairs(s.n, s.clusters, s.mixture_cip, mean)
 
 
 def _log_rcip_of_prototypes(s: Any, mean: float) -> float:
-    return _over_pairs(s.n, s.clusters, s.owned_log_cip - _log_pairs(s.clusters, mean), 0.0)
+    return _over_pairs(s.n, s.clusters, s.mixture_log_cip - _log_pairs(s.clusters, mean), 0.0)
 
 
 def _rh_of_prototypes(s: Any, mean: float) -> float:
-    return _over_pairs(s.n, s.clusters, s.owned_h, mean)
+    return _over_pairs(s.n, s.clusters, s.mixture_h, mean)
 
 
 def _over_pairs(n: NDArray[np.float64], k: float, value: float, mean: float) -> float:
@@ -118,9 +118,9 @@ def _on_prototypes(index: Index, reading: Reading, field: str) -> Index:
     return replace(index, reading=reading, fields=("n", "clusters", field), on="prototypes")
 
 
-_RCIP = _on_prototypes(_rcip, _rcip_of_prototypes, "owned_cip")
-_LOG_RCIP = _on_prototypes(_log_rcip, _log_rcip_of_prototypes, "owned_log_cip")
-_RH = _on_prototypes(_rh, _rh_of_prototypes, "owned_h")
+_RCIP = _on_prototypes(_rcip, _rcip_of_prototypes, "mixture_cip")
+_LOG_RCIP = _on_prototypes(_log_rcip, _log_rcip_of_prototypes, "mixture_log_cip")
+_RH = _on_prototypes(_rh, _rh_of_prototypes, "mixture_h")
 
 
 def rCIP(

@@ -1,5 +1,16 @@
 """Numbers in two doubles: sums that forget what is taken back, products that keep their digits.
 
+A number is the unevaluated sum high + low, where low is at most half a unit in the last place of
+high: together 106 bits. Three facts make the arithmetic right, as long as nothing is reordered
+(hence ``fastmath=False``) and nothing overflows:
+
+- Knuth's TwoSum: with s = fl(a + b), what rounding took from the sum is itself a double, and
+  (a - (s - back)) + (b - back), back = s - a, is exactly that, whichever of the two is larger.
+- fma(a, b, -p) is exactly what rounding took from the product p = fl(a b).
+- Adding both to the low parts costs a rounding of these only, 2^-53 of 2^-53. The last two lines
+  of `add` move what the low part has gained back into the high part (Dekker's FastTwoSum, for
+  which high must be the larger one, and is).
+
 A sum of a stream's weights fits into the 106 bits exactly, as long as the weights differ by less
 than about 2^50; then the order of additions and subtractions does not show.
 """
@@ -9,58 +20,48 @@ from __future__ import annotations
 import math
 
 from numba import types
-from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.instructions import fma
 
-_PAIR = types.UniTuple(types.float64, 2)
-
-
-@intrinsic
-def fma(typingctx, a, b, c):
-    """The value of a b + c, rounded once."""
-    del typingctx, a, b, c
-    signature = types.float64(types.float64, types.float64, types.float64)
-
-    def codegen(context, builder, signature, arguments):
-        del context, signature
-        return builder.fma(*arguments)
-
-    return signature, codegen
+PAIR = types.UniTuple(types.float64, 2)
 
 
-@kernel
-def plus(a, rest, w):
-    """(a, rest) + w."""
-    s = a + w
-    b = s - a
-    rest += (a - (s - b)) + (w - b)
-    a = s + rest
-    return a, rest - (a - s)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
+def add(a, a_low, b, b_low):
+    """(a, a_low) + (b, b_low)."""
+    s = a + b
+    back = s - a
+    low = a_low + (((a - (s - back)) + (b - back)) + b_low)
+    high = s + low
+    return high, low - (high - s)
 
 
-@kernel
-def plus_both(a, rest, w, w_rest):
-    """(a, rest) + (w, w_rest)."""
-    a, rest = plus(a, rest, w)
-    return plus(a, rest, w_rest)
-
-
-# Rounding matters: nothing may be fused or moved.
-@part(returns=_PAIR, fastmath=False)
-def add_product(s, rest, a, a_low, b, b_low):
-    """(s, rest) + (a, a_low) (b, b_low)."""
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
+def product(a, a_low, b, b_low):
+    """(a, a_low) (b, b_low); the low part may still be large enough to matter to the high one."""
     p = a * b
-    p_low = fma(a, b, -p) + (a * b_low + a_low * b)
-    total = s + p
-    back = total - s
-    low = rest + (((s - (total - back)) + (p - back)) + p_low)
-    high = total + low
-    return high, low - (high - total)
+    return p, fma(a, b, -p) + (a * b_low + a_low * b)
 
 
-@part(returns=_PAIR, fastmath=False)
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
+def add_product(s, s_low, a, a_low, b, b_low):
+    """(s, s_low) + (a, a_low) (b, b_low)."""
+    p, p_low = product(a, a_low, b, b_low)
+    return add(s, s_low, p, p_low)
+
+
+@embedded(returns=PAIR, fastmath=False, forceinline=True)
+def times(a, a_low, factor):
+    """(a, a_low) factor."""
+    p = a * factor
+    low = fma(a, factor, -p) + a_low * factor
+    high = p + low
+    return high, low - (high - p)
+
+
+@embedded(returns=PAIR, fastmath=False)
 def inverse_root(p, low):
     """1 / sqrt(p + low), by a step of Newton's from the nearest double."""
     r = 1.0 / math.sqrt(p)
@@ -69,3 +70,16 @@ def inverse_root(p, low):
     step = -0.5 * r * (t + t_low)
     high = r + step
     return high, step - (high - r)
+
+
+@kernel(fastmath=False)
+def plus(a, rest, w):
+    """(a, rest) + w."""
+    return add(a, rest, w, 0.0)
+
+
+@kernel(fastmath=False)
+def plus_both(a, rest, w, w_rest):
+    """(a, rest) + (w, w_rest)."""
+    a, rest = plus(a, rest, w)
+    return plus(a, rest, w_rest)

@@ -1,4 +1,4 @@
-"""Where each number lives in the arrays that kernels share.
+"""Where each number is in the arrays that kernels share.
 
 A partition of any size is **one float64 arena** ``A`` whose columns are clusters and whose
 rows are statistics; clusters are the fastest axis, so a loop over clusters runs through
@@ -37,7 +37,7 @@ STEPS = 8  #: rows of the plan
 PARAMETERS = 9  #: parameters of each step
 GROUPS = 10  #: arenas in G, one per delta
 # Addresses of arrays: Python calls with one array instead of eight, which takes most of the
-# time of a call. Whoever makes an array anew writes its address here.
+# time of a call. Code that replaces an array writes the new address here.
 AT_A = 11
 AT_Q = 12
 AT_C = 13
@@ -46,7 +46,7 @@ AT_PLAN = 15
 AT_PARAMETERS = 16
 AT_OUT = 17
 Q_ROWS = 18  #: rows of every block of Q
-Q_WIDTH = 19  #: length of these rows, at least D
+Q_WIDTH = 19  #: length of these rows
 REFILL = 20  #: 1 when samples are at hand to sum a column again
 LAST = 21  #: the cluster that changed last; distances to it are at hand
 # The log of one call that changes single samples: columns as they were before, to undo it.
@@ -68,9 +68,6 @@ PEAK = 4  # the largest CP since the cluster was last summed from samples
 COUNT = 5  # the number of samples, where each leaves as a whole
 V = 6  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
 
-#: Features that are worked on at once; rows of Q are a multiple of this long.
-LANES = 4
-
 # Q: pairs of rows, high and low.
 Q_SUM = 0  # sums of samples
 Q_MEAN = 2  # centroids
@@ -85,7 +82,7 @@ Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 VAR = 0  # CP / n; column 0: W
 SEP = 1  # ||v_i - mu||^2; column 0: B
 SPREAD = 2  # column 0: beta_T
-MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.between
+MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
 # number hold minima, the others maxima.
@@ -115,11 +112,11 @@ WANT_CIP = 256
 WANT_LOG_CIP = 512
 WANT_SCATTER = 1024
 WANT_SEP = 2048
-WANT_OWNED = 4096
+WANT_MIXTURES = 4096
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
-WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_OWNED
+WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_MIXTURES
 
 # G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values; where
 # columns are prototypes, tables of all pairs of these and of their clusters, and scratch
@@ -156,11 +153,6 @@ def state_rows(d: int, scatter: bool) -> int:
     return V + 2 * d + (triangle(d) if scatter else 0)
 
 
-def width_for(d: int) -> int:
-    """Length of the rows of ``Q``: d features, filled up with zeros to whole vectors."""
-    return -(-d // LANES) * LANES
-
-
 def sum_rows(d: int, scatter: bool) -> int:
     """Rows of every block of ``Q``."""
     return Q_S + 2 * (d if scatter else 1)
@@ -192,7 +184,7 @@ def gaussian_rows(d: int, columns: int, want: int) -> int:
     if not want & WANT_GAUSSIAN:
         return G_WORK
     rows = G_WORK + triangle(d) + d
-    if want & WANT_OWNED:
+    if want & WANT_MIXTURES:
         return rows + 2 * columns + 3
     trees = bin(want & WANT_PAIRS).count("1")
     return rows + 2 * columns * trees

@@ -7,10 +7,10 @@ import math
 from numba import types
 
 from icvi.kernels.compiler.compiling import SUMS, kernel
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 
 
-@part(returns=types.float64, fastmath=SUMS)
+@embedded(returns=types.float64, fastmath=SUMS)
 def total(row, k):
     """Sum of row[1..k]."""
     s = 0.0
@@ -19,7 +19,7 @@ def total(row, k):
     return s
 
 
-@part(returns=types.float64, fastmath=SUMS)
+@embedded(returns=types.float64, fastmath=SUMS)
 def dot(a, b, k):
     """Sum of a[i] b[i] over 1..k."""
     s = 0.0
@@ -28,7 +28,7 @@ def dot(a, b, k):
     return s
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def square_gap(Q, J, place, d):
     """||v_J - mean||^2 for the mean in a place of Q."""
     s = 0.0

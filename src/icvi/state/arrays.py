@@ -35,9 +35,9 @@ class SnapshotNeeded(Exception):  # noqa: N818 - it never leaves the package
 
 
 @functools.cache
-def kernel(name: str, module: str | None = None) -> Any:
-    """A compiled kernel, loaded when a stream first needs it."""
-    return getattr(importlib.import_module(f"icvi.kernels.moments.{module or name}"), name)
+def kernel(name: str) -> Any:
+    """The kernel with a name, compiled when it is first asked for."""
+    return getattr(importlib.import_module("icvi.kernels.moments"), name).compiled
 
 
 class Plan:
@@ -124,7 +124,7 @@ class Arenas:
         C = zeros((L.CACHE_ROWS, columns), what)
         for row, worst in _WORST:
             C[row : row + 2] = worst
-        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), L.width_for(d)), what)
+        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), d), what)
         if self.before_growing is not None:
             self.before_growing(columns, d)
         old = self.columns
@@ -314,7 +314,7 @@ class Arenas:
     def show(self) -> None:
         """Multiply the weights that readings see by the present factor."""
         if not self._shown:
-            kernel("show_all", "scale")(self.meta, self.factor)
+            kernel("show_all")(self.meta, self.factor)
             self._shown = True
             if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
                 # Covariances divide by n - 1, which does not scale. And noise changes no cluster,

@@ -20,7 +20,7 @@ def wanted(indices: Sequence[Index]) -> int:
 
 def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
     """Refresh the caches, then read the indices; compiles what has not been compiled."""
-    from icvi.kernels.moments.reading import reading_address
+    from icvi.kernels.moments.index_steps import reading_address
 
     steps = [(address, group, -1) for address, group in _refreshes(wanted(indices), len(ridges))]
     parameters: list[tuple[float, ...]] = [()] * len(steps)
@@ -38,37 +38,22 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
 
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
     """Address and group of each step that refreshes a cache; distances first, others use them."""
+    from icvi.kernels import caches
+
     steps = []
-    if want & (L.WANT_NEIGHBOUR | L.WANT_OVERLAP):
-        from icvi.kernels.caches.extremes import refresh_extremes
-
-        steps.append((refresh_extremes.address, 0))
-    elif want & L.WANT_DISTANCES:
-        from icvi.kernels.caches.distance_extremes import refresh_distance_extremes
-
-        steps.append((refresh_distance_extremes.address, 0))
+    if want & L.WANT_DISTANCES:
+        steps.append((caches.refresh_extremes.address, 0))
     if want & L.WANT_SPREAD:
-        from icvi.kernels.caches.spread import refresh_spread
-
-        steps.append((refresh_spread.address, 0))
+        steps.append((caches.refresh_spread.address, 0))
     if want & L.WANT_BETWEEN:
-        from icvi.kernels.caches.between import refresh_between
-
-        steps.append((refresh_between.address, 0))
+        steps.append((caches.refresh_between.address, 0))
+    gaussian = []
     if want & L.WANT_PAIRS:
-        from icvi.kernels.caches.gaussian import refresh_gaussian
-
-        steps.extend((refresh_gaussian.address, group) for group in range(groups))
+        gaussian.append(caches.refresh_gaussian)
         if want & L.WANT_LOG_CIP:
-            from icvi.kernels.caches.logarithms import refresh_logarithms
-
-            steps.extend((refresh_logarithms.address, group) for group in range(groups))
-    elif want & L.WANT_OWNED:
-        from icvi.kernels.caches.owned import refresh_owned
-
-        steps.extend((refresh_owned.address, group) for group in range(groups))
+            gaussian.append(caches.refresh_logarithms)
+    elif want & L.WANT_MIXTURES:
+        gaussian.append(caches.refresh_mixtures)
     elif want & L.WANT_LOGDET:
-        from icvi.kernels.caches.covariance import refresh_covariance
-
-        steps.extend((refresh_covariance.address, group) for group in range(groups))
-    return steps
+        gaussian.append(caches.refresh_covariance)
+    return steps + [(step.address, group) for step in gaussian for group in range(groups)]

@@ -5,19 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.art.resonance import (
-    CATEGORIES,
-    code,
-    coded_size,
-    found,
-    learn,
-    needed,
-    put_down,
-    ranked,
-    resonant,
-)
+from icvi.kernels.art.coding import code, coded_size, needed
+from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked, resonant
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -37,10 +28,10 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
             if note.size > 0:
                 put_down(W, j, counters, note)
             learn(W, I, j, beta, counters)
-        elif counters[CATEGORIES] < W.shape[0] * LANES:
+        elif counters[CATEGORIES] < W.shape[0] * BLOCK:
             if note.size > 0:
                 put_down(W, counters[CATEGORIES], counters, note)
-            j = found(W, I, -1.0, counters)
+            j = create(W, I, -1.0, counters)
         else:
             return i
         labels[i] = j
@@ -51,7 +42,7 @@ def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labe
 def rank_categories(W, k, X, bounds, rho, alpha, owners, winners):
     """Winner and runner-up of every sample, nothing learnt.
 
-    With owners, one per sample, the winner is theirs; the runner-up is anybody's.
+    With owners, one per sample, the winner is theirs; the runner-up may be any category.
     """
     n, d = X.shape
     I = np.empty(coded_size(d))

@@ -5,20 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.resonance import (
     CATEGORIES,
     EXTRA_ROWS,
     OWNER,
-    code,
-    coded_size,
-    found,
+    create,
     learn,
-    needed,
     put_down,
     resonant,
 )
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -27,7 +25,7 @@ _WHOLE = types.int64
 @kernel
 def match(W, I, j):
     """|min(I, w)| of category j, to the bit as in a search."""
-    block, lane = j // LANES, j % LANES
+    block, lane = j // BLOCK, j % BLOCK
     total = 0.0
     for t in range(W.shape[1] - EXTRA_ROWS):
         total += min(I[t], W[block, t, lane])
@@ -39,11 +37,11 @@ def tracked(W, I, k, need, alpha, target):
     """The category that match tracking arrives at, which maps to the target; -1 if none.
 
     A winner that maps elsewhere raises the need to just above its own match. Those that would
-    have come before it cannot pass then, so every search may start anew.
+    have come before it cannot pass then, so every search may start from scratch.
     """
     rows = W.shape[1] - EXTRA_ROWS
     j = resonant(W, I, k, need, alpha)
-    while j >= 0 and W[j // LANES, rows + OWNER, j % LANES] != target:
+    while j >= 0 and W[j // BLOCK, rows + OWNER, j % BLOCK] != target:
         need = np.nextafter(match(W, I, j), np.inf)
         j = resonant(W, I, k, need, alpha)
     return j
@@ -66,10 +64,10 @@ def learn_map(W, counters, note, X, targets, bounds, rho, alpha, beta, start, ca
             if note.size > 0:
                 put_down(W, j, counters, note)
             learn(W, I, j, beta, counters)
-        elif counters[CATEGORIES] < W.shape[0] * LANES:
+        elif counters[CATEGORIES] < W.shape[0] * BLOCK:
             if note.size > 0:
                 put_down(W, counters[CATEGORIES], counters, note)
-            j = found(W, I, targets[i], counters)
+            j = create(W, I, targets[i], counters)
         else:
             return i
         categories[i] = j

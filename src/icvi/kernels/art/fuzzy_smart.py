@@ -5,17 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
+from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.quantizer import has_room, quantize
-from icvi.kernels.art.resonance import (
-    CATEGORIES,
-    code,
-    coded_size,
-    found,
-    learn,
-    needed,
-    put_down,
-    resonant,
-)
+from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, resonant
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
 
 _REAL = types.float64
@@ -59,7 +51,7 @@ def learn_hierarchy(
         if j >= 0:
             learn(B, I, j, beta, counters_B)
         else:
-            j = found(B, I, -1.0, counters_B)
+            j = create(B, I, -1.0, counters_B)
         need = needed(I, d, rho_A)
         quantize(A, counters_A, note_A, seen, I, j, need, alpha, beta, winners, i)
         labels[i] = j

@@ -1,22 +1,14 @@
-"""Module A: prototypes for clusters that somebody else decides on."""
+"""Module A: prototypes for clusters that are given."""
 
 from __future__ import annotations
 
 import numpy as np
 from numba import types
 
-from icvi.kernels.art.resonance import (
-    CATEGORIES,
-    code,
-    coded_size,
-    found,
-    learn,
-    needed,
-    put_down,
-    ranked,
-)
+from icvi.kernels.art.coding import code, coded_size, needed
+from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import LANES
+from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
@@ -25,14 +17,14 @@ _WHOLE = types.int64
 @kernel
 def has_room(W, counters):
     """Whether one more category fits."""
-    return counters[CATEGORIES] < W.shape[0] * LANES
+    return counters[CATEGORIES] < W.shape[0] * BLOCK
 
 
 @kernel
 def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i):
     """Learn a sample as one of a cluster; note winner and runner-up in row i.
 
-    The first two samples of every cluster found a prototype each, so that every cluster has
+    The first two samples of every cluster create a prototype each, so that every cluster has
     an inside.
     """
     k = counters[CATEGORIES]
@@ -44,7 +36,7 @@ def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i)
     if learns:
         learn(W, I, winner, beta, counters)
     else:
-        winner = found(W, I, cluster, counters)
+        winner = create(W, I, cluster, counters)
     winners[i, 0] = winner
     winners[i, 1] = second if winner == first else first
 

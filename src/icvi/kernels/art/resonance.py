@@ -1,6 +1,6 @@
 """What every fuzzy ART module does with a sample: code it, match it, choose, learn.
 
-A module is one arena W of blocks of LANES categories: W[block, row, lane], with 2d rows of
+A module is one arena W of blocks of BLOCK categories: W[block, row, lane], with 2d rows of
 weights, then the rows named below. Every category's sums run from the first feature to the last, so
 matches are reproducible to the bit and ties are true ties; the first category wins a tie.
 """
@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from icvi.kernels.art.coding import GROUP, matches_at
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.compiler.minima import LANES, add_minima, lowest_bit
+from icvi.kernels.compiler.instructions import lowest_bit
+from icvi.kernels.compiler.minima import BLOCK, add_minima
 
 #: Rows after the 2d weights: |w|, and the owner's number.
 NORM, OWNER = 0, 1
@@ -23,66 +25,11 @@ COUNTERS = 2
 #: Columns of a note in front of a category's own: its number, and the counters.
 NOTED = 1 + COUNTERS
 
-#: Features between two looks at whether a match can still succeed.
-GROUP = 8
-
-#: More than rounding can take from a sum of two numbers in [0, 1].
-_SLACK = 1e-9
-#: Vigilance from which rounding of |I| is looked at.
-_STRICT = 1.0 - 1e-9
-
 
 @kernel
 def blocks(k):
     """Number of blocks that hold k categories."""
-    return (k + LANES - 1) // LANES
-
-
-@kernel
-def matches_at(rows):
-    """Where the matches of a block are, in the array with the coded sample."""
-    return rows + (rows - 1) // GROUP + 1
-
-
-@kernel
-def coded_size(d):
-    """Length of the array with a coded sample, the bounds of `code`, and matches."""
-    return matches_at(2 * d) + LANES
-
-
-@kernel
-def code(X, i, bounds, I):
-    """Complement code of sample i; then, per group, the most that features after it can add."""
-    d = X.shape[1]
-    for t in range(d):
-        x, low, high = X[i, t], bounds[0, t], bounds[1, t]
-        s = 0.0 if x <= low else (1.0 if x >= high else (x - low) / (high - low))
-        I[t] = s
-        I[d + t] = 1.0 - s
-    rest, end = 0.0, 2 * d
-    for group in range((2 * d - 1) // GROUP, -1, -1):
-        I[2 * d + group] = rest
-        # Groups are summed apart, so that one need not wait for the other.
-        s = GROUP * _SLACK
-        for t in range(group * GROUP, end):
-            s += I[t]
-        rest, end = rest + s, group * GROUP
-
-
-@kernel
-def needed(I, d, rho):
-    """The match that vigilance asks for: rho |I| = rho d.
-
-    |I| may round to less than d, which matters where hardly any mismatch is allowed: a sample
-    must fit its own category.
-    """
-    size = float(d)
-    if rho > _STRICT:
-        s = 0.0
-        for t in range(2 * d):
-            s += I[t]
-        size = min(s, size)
-    return rho * size
+    return (k + BLOCK - 1) // BLOCK
 
 
 @kernel
@@ -112,8 +59,8 @@ def resonant(W, I, k, need, alpha):
             lane = lowest_bit(passing)
             passing &= passing - 1
             choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
-            if choice > best and block * LANES + lane < k:
-                winner, best = block * LANES + lane, choice
+            if choice > best and block * BLOCK + lane < k:
+                winner, best = block * BLOCK + lane, choice
     return winner
 
 
@@ -130,8 +77,8 @@ def ranked(W, I, k, need, alpha, owner):
     T_winner, T_nearest, T_first, T_second = -1.0, -1.0, -1.0, -1.0
     for block in range(blocks(k)):
         matched(W, I, rows, -1.0, block)
-        for lane in range(min(LANES, k - block * LANES)):
-            j = block * LANES + lane
+        for lane in range(min(BLOCK, k - block * BLOCK)):
+            j = block * BLOCK + lane
             choice = I[M + lane] / (alpha + W[block, rows + NORM, lane])
             if choice > T_second:
                 if choice > T_first:
@@ -162,14 +109,14 @@ def put_down(W, j, counters, note):
         for c in range(COUNTERS):
             note[row, 1 + c] = counters[c]
         for t in range(W.shape[1]):
-            note[row, NOTED + t] = W[j // LANES, t, j % LANES]
+            note[row, NOTED + t] = W[j // BLOCK, t, j % BLOCK]
 
 
 @kernel
 def learn(W, I, j, beta, counters):
     """Move category j towards min(I, w)."""
     rows = W.shape[1] - EXTRA_ROWS
-    block, lane = j // LANES, j % LANES
+    block, lane = j // BLOCK, j % BLOCK
     norm, changed = 0.0, False
     for t in range(rows):
         w = W[block, t, lane]
@@ -183,11 +130,11 @@ def learn(W, I, j, beta, counters):
 
 
 @kernel
-def found(W, I, owner, counters):
+def create(W, I, owner, counters):
     """Make the sample a category of an owner; its number."""
     rows = W.shape[1] - EXTRA_ROWS
     j = counters[CATEGORIES]
-    block, lane = j // LANES, j % LANES
+    block, lane = j // BLOCK, j % BLOCK
     norm = 0.0
     for t in range(rows):
         W[block, t, lane] = I[t]

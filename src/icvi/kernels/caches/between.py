@@ -15,13 +15,13 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.sums import dot, square_gap
-from icvi.kernels.view import array
 
 
-@part(returns=types.boolean)
+@embedded(returns=types.boolean)
 def coincide(A, k, d):
     """Whether all centroids are the same point; from mu only rounding sets them apart."""
     for i in range(2, k + 1):
@@ -31,7 +31,7 @@ def coincide(A, k, d):
     return True
 
 
-@part
+@embedded
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
     for i in range(1, k + 1):

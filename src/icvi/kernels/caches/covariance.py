@@ -19,13 +19,13 @@ from icvi.kernels.caches.pivots import (
     surely_precise,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.caches.rounding import LN_2
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.part import part
-from icvi.kernels.view import array
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.rounding import LN_2
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def log_determinant(A, Q, G, J, d):
     """ln|Sigma_J| by Cholesky's factorisation; nan where that is not certain."""
     scale = covariance_scale(A, J, d)

@@ -16,6 +16,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.pair_sums import renew_trees
 from icvi.kernels.caches.pivots import (
     covariance_scale,
     cross_entropy,
@@ -26,14 +27,12 @@ from icvi.kernels.caches.pivots import (
     tolerance,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.caches.rounding import LN_2, LN_2PI
-from icvi.kernels.caches.trees import plant
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.lanes import LANES, all_columns, subtract_products
-from icvi.kernels.compiler.part import part
-from icvi.kernels.compiler.vectors import rounded, sqrt
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.lanes import LANES, all_columns, rounded, sqrt, subtract_products
+from icvi.kernels.rounding import LN_2, LN_2PI
 from icvi.kernels.sums import total
-from icvi.kernels.view import array
 
 # Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.
 _LOSS = L.G_CIP
@@ -81,7 +80,7 @@ def add_square(A, G, z):
     G[L.G_QUADRATIC] = G[L.G_QUADRATIC] + G[z] * G[z]
 
 
-@part
+@embedded
 def scale_changed(A, C, G, stale, d):
     """What the scatters that changed are multiplied with."""
     G[L.G_SCALE, 0] = 2.0 * covariance_scale(A, np.int64(0), d)
@@ -90,7 +89,7 @@ def scale_changed(A, C, G, stale, d):
         G[L.G_SCALE, J] = covariance_scale(A, J, d)
 
 
-@part
+@embedded
 def covariances(A, G, J, end, d):
     """Lower triangles of Sigma_i + Sigma_J for i < end, but for 2 delta in the diagonal.
 
@@ -105,7 +104,7 @@ def covariances(A, G, J, end, d):
         S += 1
 
 
-@part
+@embedded
 def factorise(A, Q, G, J, k, d, alone):
     """Cholesky factors of Sigma_i + Sigma_J for all i.
 
@@ -142,7 +141,7 @@ def factorise(A, Q, G, J, k, d, alone):
                 factorise_precisely(A, Q, G, i, J, d)
 
 
-@part(returns=types.int64)
+@embedded(returns=types.int64)
 def doubt(G, i, J, d):
     """1 where the factor of the pair (i, J) is not precise enough; its loss becomes negative."""
     z = L.G_WORK + d * (d + 1) // 2
@@ -159,7 +158,7 @@ def doubt(G, i, J, d):
     return 1
 
 
-@part
+@embedded
 def refresh_pairs(G, J, k, d, want, columns):
     """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
     tree = L.G_WORK + d * (d + 1) // 2 + d
@@ -169,7 +168,7 @@ def refresh_pairs(G, J, k, d, want, columns):
         if want & (L.WANT_H << kind):
             for i in range(1, k + 1):
                 G[L.G_CIP, i] = G[L.G_H, i] if kind == 0 else math.exp(-G[L.G_H, i])
-            plant(G, tree, J, k, columns, operator.add)
+            renew_trees(G, tree, J, k, columns, operator.add)
             tree += 2 * columns
 
 

@@ -21,9 +21,9 @@ import math
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
-from icvi.kernels.compiler.part import part
-from icvi.kernels.moments.lost import lost
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.moments.digits import digits_lost
+from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
 _E = math.e
 _TINY, _HUGE = 1e-100, 1e100
@@ -31,7 +31,7 @@ _TINY, _HUGE = 1e-100, 1e100
 _PEAK = 2.0**10
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def covariance_scale(A, i, d):
     """1 / (n - 1); 0 where there is no spread to scale, nan below the weight of one sample.
 
@@ -41,12 +41,14 @@ def covariance_scale(A, i, d):
     n, CP = A[L.N, i], A[L.CP, i]
     if n >= NEAR_ONE and A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i]:
         return 1.0 / (n - 1.0)
-    if n >= 1.0 and ((CP == 0.0 and not lost(A, i, d)) or (n == 1.0 and A[L.HELD + 1, i] == 0.0)):
+    if n == 1.0 and A[L.HELD + 1, i] == 0.0:
+        return 0.0
+    if n >= 1.0 and CP == 0.0 and not digits_lost(A, i, d):
         return 0.0
     return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
 
 
-@part(returns=types.float64, forceinline=True)
+@embedded(returns=types.float64, forceinline=True)
 def log_pivots(G, i, d):
     """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
     s, product = 0.0, 1.0
@@ -64,13 +66,13 @@ def log_pivots(G, i, d):
     return s + math.log(product)
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def cross_entropy(quadratic, logdet, i, J, d):
     """Cross-entropy h of a pair; 0 for a covariance with itself: only its determinant is read."""
     return 0.0 if i == 0 or i == J else 0.5 * (quadratic + logdet + d * LN_2PI)
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def plain_unit(d):
     """The u of a factor in doubles: of moments, their sum, the factor and a substitution.
 
@@ -79,13 +81,13 @@ def plain_unit(d):
     return (0.5 * d + 8.0) * UNIT
 
 
-@part(returns=types.float64)
+@embedded(returns=types.float64)
 def tolerance(h):
     """How far h may be off, in units of TOLERANCE."""
     return abs(h) if abs(h) > LARGEST_H else 1.0
 
 
-@part(returns=types.boolean)
+@embedded(returns=types.boolean)
 def surely_precise(loss, quadratic, scale, d):
     """Whether loss = 1 / det(H) alone shows that h is as precise as promised.
 
@@ -94,7 +96,7 @@ def surely_precise(loss, quadratic, scale, d):
     return plain_unit(d) * d * loss * (d + _E * quadratic) <= 2.0 * TOLERANCE * scale
 
 
-@part(returns=types.boolean)
+@embedded(returns=types.boolean)
 def precise_enough(G, i, d, unit, h):
     """Whether the factor in column i gives h, or ln|Sigma|, as precisely as promised.
 

@@ -13,11 +13,15 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.pivots import cross_entropy, log_pivots, precise_enough
-from icvi.kernels.caches.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
-from icvi.kernels.compiler.part import part
+from icvi.kernels.caches.pivots import (
+    cross_entropy,
+    log_pivots,
+    precise_enough,
+)
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.doubles import add_product, inverse_root
-from icvi.kernels.moments.lost import lost
+from icvi.kernels.moments.digits import digits_lost
+from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
 
 # The trace of a scatter that has never lost a sample, but for rounding.
 _SAME = 1.0 + 2.0**-40
@@ -28,14 +32,14 @@ _HIGH = np.int64(0)
 _LOW = np.int64(1)
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def precise_scale(A, i, d):
     """What the kept scatter is multiplied with: the factor of fading, over n - 1.
 
     A double is enough: all entries share its error, so that no digit of the pivots is lost.
     """
     n, held = A[L.N, i], A[L.HELD, i]
-    if lost(A, i, d):
+    if digits_lost(A, i, d):
         return math.nan
     if n >= 1.0 and A[L.CP, i] == 0.0:
         return 0.0
@@ -49,7 +53,7 @@ def precise_scale(A, i, d):
     return 0.0 if more == 0.0 else math.nan
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def kept_unit(A, Q, G, i, scale, d):
     """What the precision of column i adds to u, where the diagonal of Sigma is in the work rows.
 
@@ -73,7 +77,7 @@ def kept_unit(A, Q, G, i, scale, d):
     return SUMS * (2.0 + math.sqrt(A[L.COUNT, i])) + worst
 
 
-@part(returns=types.float64, fastmath=False)
+@embedded(returns=types.float64, fastmath=False)
 def fill(A, Q, G, i, J, ridge, d):
     """The lower triangle of Sigma_i + Sigma_J and the gap of the centroids below it.
 
@@ -107,9 +111,12 @@ def fill(A, Q, G, i, J, ridge, d):
     return own + (0.5 * d + 8.0) * TWO_DOUBLES
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def factorise_filled(G, d):
     """Cholesky's factorisation; the last row, the gap, is solved for along with it."""
+    # The same recurrence as in doubles, L_rc = (Sigma_rc - sum_m L_rm L_cm) / L_cc, with every
+    # product and sum in two doubles. A pivot stays as its square: its logarithm is what is read, so
+    # that only its inverse root is needed, once per column.
     for c in range(d):
         row_c = L.G_WORK + c * (c + 1) // 2
         inverse, inverse_low = 0.0, 0.0
@@ -128,7 +135,7 @@ def factorise_filled(G, d):
             G[row_r + c, _HIGH], G[row_r + c, _LOW] = x, low
 
 
-@part(fastmath=False)
+@embedded(fastmath=False)
 def factorise_precisely(A, Q, G, i, J, d):
     """QUADRATIC and H of the pair (i, J), in two doubles; H is nan where these are not enough.
 

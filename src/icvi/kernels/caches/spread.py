@@ -14,27 +14,23 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.part import part
-from icvi.kernels.doubles import fma
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.instructions import fma
+from icvi.kernels.doubles import add
 from icvi.kernels.sums import square_gap, total
-from icvi.kernels.view import array
 
 
-@part
+@embedded(fastmath=False)
 def follow(Q, last, J, sign, d):
     """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
     for t in range(d):
-        p = sign * Q[J, L.Q_COUNTED, t]
-        high = Q[last, 0, t]
-        s = high + p
-        back = s - high
-        low = Q[last, 1, t] + (((high - (s - back)) + (p - back)) + sign * Q[J, L.Q_COUNTED + 1, t])
-        Q[last, 0, t] = s + low
-        Q[last, 1, t] = low - (Q[last, 0, t] - s)
+        v, v_low = sign * Q[J, L.Q_COUNTED, t], sign * Q[J, L.Q_COUNTED + 1, t]
+        Q[last, 0, t], Q[last, 1, t] = add(Q[last, 0, t], Q[last, 1, t], v, v_low)
 
 
-@part(returns=types.boolean)
+@embedded(returns=types.boolean)
 def moved(Q, J, d):
     """Whether centroid J is another than was last counted."""
     for t in range(d):

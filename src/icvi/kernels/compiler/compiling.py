@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import gc
 import hashlib
+import os
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -16,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
 from icvi.kernels.compiler.announcing import announced
 from icvi.kernels.compiler.disk_cache import with_cache
-from icvi.kernels.compiler.pipeline import Pipeline
+
+#: Whether kernels do without what reaches into Numba where they can: slower, but the same numbers.
+PLAIN = os.environ.get("ICVI_PLAIN_KERNELS", "") not in ("", "0")
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
@@ -55,7 +57,7 @@ def source_key() -> str:
     Numba's cache looks only at the file of the function it compiles, not at the files of its
     callees; with this key in the name of every cached function a change anywhere counts.
     """
-    return fingerprint(Path(__file__).parents[2])
+    return fingerprint(Path(__file__).parents[2]) + ("_plain" if PLAIN else "")
 
 
 def fingerprint(package: Path) -> str:
@@ -91,27 +93,62 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "no_rewrites": True,
         **options,
     }
-    return numba.njit(function, error_model="numpy", nogil=True, pipeline_class=Pipeline, **options)
+    return numba.njit(function, error_model="numpy", nogil=True, **options)
 
 
-def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], Any]:
-    """Compile a function that Python calls, now, or take it from the disk cache."""
+class EntryPoint:
+    """A function that Python calls, or whose address it asks for; compiled when that first happens.
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        function.__qualname__ += f"_{source_key()}"
-        with _compilation():
-            return with_cache(
-                lambda cache: numba.njit(
-                    signature,
-                    error_model="numpy",
-                    nogil=True,
-                    cache=cache,
-                    fastmath=fastmath,
-                    no_rewrites=True,
-                    no_cfunc_wrapper=True,
-                    pipeline_class=Pipeline,
-                )(function)
-            )
+    A call of this object is a call of a Python function, after which signal handlers may run.
+    Where that matters (see `icvi.transactions`), call ``compiled`` instead.
+    """
+
+    def __init__(self, function: Callable[..., Any], compile: Callable[[], Any]) -> None:
+        self.module, self.name = function.__module__, function.__name__
+        self._compile = compile
+        self._compiled: Any = None
+
+    @property
+    def compiled(self) -> Any:
+        """What Numba made of the function, now or before; it may be in the cache on disk."""
+        if self._compiled is None:
+            with _one_at_a_time:
+                if self._compiled is None:
+                    with _compilation():
+                        self._compiled = self._compile()
+        return self._compiled
+
+    @property
+    def address(self) -> int:
+        """Where the machine code of a step begins."""
+        return int(self.compiled.address)
+
+    def __call__(self, *arguments: Any) -> Any:  # noqa: D102
+        return self.compiled(*arguments)
+
+
+_one_at_a_time = threading.RLock()
+
+#: The entry points of all modules that have been imported; `icvi warmup` compiles them.
+ENTRY_POINTS: list[EntryPoint] = []
+
+
+def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], EntryPoint]:
+    """Make an entry point of a function that Python calls."""
+
+    def decorate(function: Callable[..., Any]) -> EntryPoint:
+        return _entry_point(
+            function,
+            lambda cache: numba.njit(
+                signature,
+                error_model="numpy",
+                nogil=True,
+                cache=cache,
+                fastmath=fastmath,
+                no_rewrites=True,
+                no_cfunc_wrapper=True,
+            )(function),
+        )
 
     return decorate
 
@@ -119,11 +156,9 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
 def step(
     function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
 ) -> Any:
-    """Compile a function of (A, Q, C, G, meta, parameters) to C; its ``address`` is callable."""
+    """Make an entry point of a function of (A, Q, C, G, meta, parameters), for plans to call."""
     if function is None:
         return lambda function: step(function, cached=cached, fastmath=fastmath)
-    if cached:
-        function.__qualname__ += f"_{source_key()}"
 
     def made(cache: bool) -> Any:
         return numba.cfunc(
@@ -133,44 +168,14 @@ def step(
             fastmath=fastmath,
             cache=cache,
             no_rewrites=cached,
-            pipeline_class=Pipeline,
         )(function)
 
-    with _compilation():
-        return with_cache(made) if cached else made(False)
+    return _entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
 
 
-@intrinsic
-def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
-    """Call step p of a plan: its address, its group of G and its parameters are in row p.
-
-    In LLVM's terms because views such as G[g] cost more than a typical step.
-    """
-    del typingctx
-    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
-
-    def codegen(context, builder, signature, arguments):
-        arrays = {
-            place: context.make_array(kind)(context, builder, array)
-            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
-            if place != 1
-        }
-
-        def row(array, number):
-            """Where row ``number`` of an array begins."""
-            offset = builder.mul(number, builder.extract_value(array.strides, 0))
-            start = builder.ptrtoint(array.data, offset.type)
-            return builder.inttoptr(builder.add(start, offset), array.data.type)
-
-        integer = arguments[1].type
-        step = row(arrays[0], arguments[1])
-        address = builder.load(step, typ=integer)
-        following = builder.gep(step, [integer(1)], source_etype=integer)
-        group = builder.load(following, typ=integer)
-        pointers = [arrays[place].data for place in range(2, 8)]
-        pointers[3] = row(arrays[5], group)
-        pointers[5] = row(arrays[7], arguments[1])
-        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
-
-    return signature, codegen
+def _entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -> EntryPoint:
+    """An entry point that is cached on disk, and registered."""
+    function.__qualname__ += f"_{source_key()}"
+    entry = EntryPoint(function, lambda: with_cache(compile))
+    ENTRY_POINTS.append(entry)
+    return entry

@@ -3,11 +3,11 @@
 Numba's own loops would keep the sums in memory; so this is written in LLVM's own terms. The
 same in Python::
 
-    s = I[out : out + LANES] if first > 0 else np.zeros(LANES)
+    s = I[out : out + BLOCK] if first > 0 else np.zeros(BLOCK)
     for t in range(first, end):
         s += np.minimum(I[t], W[block, t])
-    I[out : out + LANES] = s
-    return sum(2**lane for lane in range(LANES) if s[lane] + rest >= need)
+    I[out : out + BLOCK] = s
+    return sum(2**lane for lane in range(BLOCK) if s[lane] + rest >= need)
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-#: Categories in a block: they are worked on at once.
-LANES = 16
+from icvi.kernels.compiler.compiling import PLAIN, kernel
 
-_DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
+#: Categories in a block; all of them are compared with a sample at once.
+BLOCK = 16
+
+_DOUBLES = ir.VectorType(ir.DoubleType(), BLOCK)
 _INTEGER = ir.IntType(64)
-_MASK = ir.IntType(LANES)
+_MASK = ir.IntType(BLOCK)
 
 
 @intrinsic
 def add_minima(typingctx, W, I, first, end, block, out, rest, need):
-    """Add min(I[t], W[block, t]), first <= t < end, to LANES sums in I, from out on.
+    """Add min(I[t], W[block, t]), first <= t < end, to BLOCK sums in I, from out on.
 
-    The sums start at 0 where first is 0. The lanes in which they, plus rest, reach need, as the
+    The sums start at 0 where first is 0. Those that, plus rest, reach need, as the
     bits of a number.
     """
     del typingctx
@@ -48,10 +50,10 @@ def add_minima(typingctx, W, I, first, end, block, out, rest, need):
 
         def spread(x):
             one = builder.insert_element(ir.Constant(_DOUBLES, ir.Undefined), x, ir.IntType(32)(0))
-            lanes = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), BLOCK), [0] * BLOCK)
             return builder.shuffle_vector(one, one, lanes)
 
-        zero = ir.Constant(_DOUBLES, [0.0] * LANES)
+        zero = ir.Constant(_DOUBLES, [0.0] * BLOCK)
         begins = builder.icmp_signed("==", first, _INTEGER(0))
         place = builder.bitcast(number(out), _DOUBLES.as_pointer())
         before = builder.load(place, align=8, typ=_DOUBLES)
@@ -71,12 +73,18 @@ def add_minima(typingctx, W, I, first, end, block, out, rest, need):
     return signature, codegen
 
 
-@intrinsic
-def lowest_bit(typingctx, bits):
-    """The position of the lowest 1 in a number that is not 0."""
-    del typingctx, bits
+def _add_one_by_one(W, I, first, end, block, out, rest, need):
+    """`add_minima`, one category after the other."""
+    enough = 0
+    for lane in range(BLOCK):
+        s = I[out + lane] if first > 0 else 0.0
+        for t in range(first, end):
+            s += min(I[t], W[block, t, lane])
+        I[out + lane] = s
+        if s + rest >= need:
+            enough |= 1 << lane
+    return enough
 
-    def codegen(context, builder, signature, arguments):
-        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
 
-    return types.int64(types.int64), codegen
+if PLAIN:
+    add_minima = kernel(_add_one_by_one, fastmath=False)

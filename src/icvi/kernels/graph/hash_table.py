@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 from numba import carray, types
 
+from icvi.kernels.compiler.addresses import integers
 from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
 from icvi.kernels.graph import layout as L
-from icvi.kernels.view import integers
 
 
 @kernel

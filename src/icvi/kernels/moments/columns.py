@@ -7,24 +7,17 @@ full, never through views such as Q[J]: making a view costs more than a short lo
 
 from __future__ import annotations
 
-import numpy as np
-from numba import types
-from numba.extending import intrinsic
-
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.part import part
-from icvi.kernels.compiler.vectors import Block, Vector, lanes, two_sum
-from icvi.kernels.compiler.vectors import fma as fma_lanes
-from icvi.kernels.doubles import fma
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.instructions import fma
+from icvi.kernels.doubles import add, add_product, product
 
 #: Share of the largest CP below which a spread is rounding that removals left behind.
 RESIDUE = 2.0**-94
 
-_EACH = np.int64(-1)
 
-
-@intrinsic
-def move_centroid(typingctx, Q, J, scratch, n, n_low, gain, gain_low):
+@embedded(forceinline=True, fastmath=False)
+def move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d):
     """The point in the rows Q_GAP of the scratch block enters column J; n has its weight already.
 
     e = x - v replaces the point, gain e the product w x that was in the rows Q_LIFT.
@@ -33,83 +26,24 @@ def move_centroid(typingctx, Q, J, scratch, n, n_low, gain, gain_low):
     and centroids that coincide have distance 0, not rounding. For that the low part of a centroid
     comes from a true division: equal means have equal low parts, whatever sum and n they come from.
     """
-    del typingctx
-    signature = types.void(Q, types.int64, types.int64, *[types.float64] * 4)
-
-    def codegen(context, builder, signature, arguments):
-        Q, kind = arguments[0], signature.args[0]
-        own, scratch = (Block(context, builder, kind, Q, number) for number in arguments[1:3])
-        n, n_low, gain, gain_low = (Vector.of(builder, number) for number in arguments[3:])
-        inverse = Vector.of(builder, arguments[3].type(1.0)) / n
-        with lanes(builder, own.width) as (t, _):
-            v, v_low = own.pair(L.Q_MEAN, t)
-            x, x_low = scratch.pair(L.Q_GAP, t)
-            s = x - v
-            back = s - x
-            low = ((x - (s - back)) - (v + back)) + (x_low - v_low)
-            e = s + low
-            e_low = low - (e - s)
-            scratch.put(L.Q_GAP, t, e, e_low)
-
-            total, rest = two_sum(*own.pair(L.Q_SUM, t), *scratch.pair(L.Q_LIFT, t))
-            own.put(L.Q_SUM, t, total, rest)
-            v = total * inverse
-            v = v + ((fma_lanes(-v, n, total) + rest) - v * n_low) * inverse
-            own.put(L.Q_MEAN, t, v, ((fma_lanes(-v, n, total) + rest) - v * n_low) / n)
-
-            lift = gain * e
-            lift_low = fma_lanes(gain, e, -lift) + (gain * e_low + gain_low * e)
-            scratch.put(L.Q_LIFT, t, lift, lift_low)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    inverse = 1.0 / n
+    for t in range(d):
+        v, v_low = Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t]
+        x, x_low = Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t]
+        lift, lift_low = Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t]
+        total, rest = add(Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t], lift, lift_low)
+        e, e_low = add(x, x_low, -v, -v_low)
+        lift, lift_low = product(gain, gain_low, e, e_low)
+        v = total * inverse
+        v = v + ((fma(-v, n, total) + rest) - v * n_low) * inverse
+        v_low = ((fma(-v, n, total) + rest) - v * n_low) / n
+        Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t] = total, rest
+        Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t] = v, v_low
+        Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t] = e, e_low
+        Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t] = lift, lift_low
 
 
-@intrinsic
-def add_products(typingctx, Q, J, scratch, row, i, count):
-    """Add lift_i e_j to entry j < count of a row of S, lift_j e_j where i is negative."""
-    del typingctx
-    signature = types.void(Q, *[types.int64] * 5)
-
-    def codegen(context, builder, signature, arguments):
-        Q, kind = arguments[0], signature.args[0]
-        own, scratch = (Block(context, builder, kind, Q, number) for number in arguments[1:3])
-        row, i, count = arguments[3:]
-        each = builder.icmp_signed("<", i, i.type(0))
-        one, one_low = scratch.everywhere(L.Q_LIFT, builder.select(each, i.type(0), i))
-        with lanes(builder, count) as (j, _):
-            e, e_low = scratch.pair(L.Q_GAP, j)
-            lift, lift_low = scratch.pair(L.Q_LIFT, j)
-            lift, lift_low = lift.where(each, one), lift_low.where(each, one_low)
-            p = lift * e
-            p_low = fma_lanes(lift, e, -p) + (lift * e_low + lift_low * e)
-            high, low = own.pair(row, j)
-            own.put(row, j, *two_sum(high, low, p, p_low))
-        return context.get_dummy_value()
-
-    return signature, codegen
-
-
-@intrinsic
-def add_rows(typingctx, Q, J, Q_2, other, row, sign):
-    """Add a row of block ``other`` of a second array, times sign, to the same row of block J."""
-    del typingctx
-    signature = types.void(Q, types.int64, Q_2, types.int64, types.int64, types.float64)
-
-    def codegen(context, builder, signature, arguments):
-        own = Block(context, builder, signature.args[0], *arguments[:2])
-        second = Block(context, builder, signature.args[2], *arguments[2:4])
-        row, sign = arguments[4], Vector.of(builder, arguments[5])
-        with lanes(builder, own.width) as (t, _):
-            p, p_low = second.pair(row, t)
-            high, low = own.pair(row, t)
-            own.put(row, t, *two_sum(high, low, sign * p, sign * p_low))
-        return context.get_dummy_value()
-
-    return signature, codegen
-
-
-@part(forceinline=True)
+@embedded(forceinline=True, fastmath=False)
 def shift(A, Q, J, w, w_low, d, scatter):
     """Weight w enters column J, or leaves it (w < 0), which is not empty then.
 
@@ -120,28 +54,24 @@ def shift(A, Q, J, w, w_low, d, scatter):
 
     hold for both signs.
     """
-    n, n_low = A[L.HELD, J], A[L.HELD + 1, J]
-    p = w * n
-    p_low = fma(w, n, -p) + (w * n_low + w_low * n)
-    s = n + w
-    back = s - n
-    low = n_low + (((n - (s - back)) + (w - back)) + w_low)
-    n = s + low
-    n_low = low - (n - s)
+    p, p_low = product(w, w_low, A[L.HELD, J], A[L.HELD + 1, J])
+    n, n_low = add(A[L.HELD, J], A[L.HELD + 1, J], w, w_low)
     A[L.HELD, J] = n
     A[L.HELD + 1, J] = n_low
     gain = p / n
     gain_low = ((fma(-gain, n, p) + p_low) - gain * n_low) / n
     scratch = Q.shape[0] - 1
-    move_centroid(Q, J, scratch, n, n_low, gain, gain_low)
-    if scatter:
-        for i in range(d):
-            add_products(Q, J, scratch, L.Q_S + 2 * i, i, i + 1)
-    else:
-        add_products(Q, J, scratch, np.int64(L.Q_S), _EACH, d)
+    move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d)
+    for i in range(d):
+        row = L.Q_S + 2 * i if scatter else L.Q_S
+        lift, lift_low = Q[scratch, L.Q_LIFT, i], Q[scratch, L.Q_LIFT + 1, i]
+        for j in range(0 if scatter else i, i + 1):
+            e, e_low = Q[scratch, L.Q_GAP, j], Q[scratch, L.Q_GAP + 1, j]
+            S, S_low = Q[J, row, j], Q[J, row + 1, j]
+            Q[J, row, j], Q[J, row + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
 
 
-@part(forceinline=True)
+@embedded(forceinline=True, fastmath=False)
 def show(A, Q, J, d, scatter, factor):
     """What readings see of column J: centroid, weight, CP and S, the latter times a factor."""
     compactness, q = 0.0, L.V + 2 * d
@@ -160,7 +90,7 @@ def show(A, Q, J, d, scatter, factor):
         A[L.PEAK, J] = compactness
 
 
-@part(forceinline=True)
+@embedded(forceinline=True, fastmath=False)
 def enter(A, Q, J, X, r, w, d, scatter):
     """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
     scratch = Q.shape[0] - 1
@@ -175,7 +105,7 @@ def enter(A, Q, J, X, r, w, d, scatter):
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
 
 
-@part
+@embedded(fastmath=False)
 def clear_residue(A, Q, J, d, scatter):
     """Make features constant that only rounding keeps from being so after a removal."""
     least = RESIDUE * A[L.PEAK, J]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.view import array, doubles
 
 
 @kernel

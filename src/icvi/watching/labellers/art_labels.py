@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.art.saved_art import ESTIMATORS, pack, unpack
-from icvi.kernels.art.limits import first_outside
+from icvi.kernels.art.coding import first_outside
 from icvi.saving.parts import Part
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.labeller import (

@@ -2,7 +2,7 @@
 
 The partition holds prototypes instead of clusters, and every prototype has an owner. For two
 clusters rCIP(i, j) is the mean of exp(-h) over all pairs of a prototype of i and one of j. It is
-kept as a logarithm, which neither under- nor overflows, and summed anew from the table of all h
+kept as a logarithm, which neither under- nor overflows, and summed again from the table of all h
 when a prototype of i or j has changed: nothing is ever subtracted.
 """
 
@@ -15,13 +15,13 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.gaussian import factorise, scale_changed
-from icvi.kernels.caches.rounding import LN_2PI
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.part import part
-from icvi.kernels.view import array
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.rounding import LN_2PI
 
 
-@part
+@embedded
 def tabulate(A, Q, C, G, k, d, stale, table):
     """-h of every prototype that changed and every other."""
     scale_changed(A, C, G, stale, d)
@@ -34,7 +34,7 @@ def tabulate(A, Q, C, G, k, d, stale, table):
             G[table + i, J] = minus_h
 
 
-@part(returns=types.int64)
+@embedded(returns=types.int64)
 def count_members(C, G, k, members):
     """Prototypes per cluster; the number of clusters."""
     clusters = 0
@@ -47,7 +47,7 @@ def count_members(C, G, k, members):
     return clusters
 
 
-@part
+@embedded
 def join_prototypes(C, G, k, c, clusters, table, pairs, members):
     """Ln rCIP of cluster c and every other, the mean over pairs of prototypes."""
     top, total = members + 1, members + 2
@@ -76,7 +76,7 @@ def join_prototypes(C, G, k, c, clusters, table, pairs, members):
             G[pairs + j, c] = value
 
 
-@part
+@embedded
 def sum_pairs(G, clusters, pairs):
     """Sums over all pairs of clusters: h, exp(-h), and ln of the latter."""
     top = -math.inf
@@ -97,7 +97,7 @@ def sum_pairs(G, clusters, pairs):
 
 
 @step
-def refresh_owned(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_mixtures(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.compiling import call, kernel
-from icvi.kernels.moments.lost import any_lost, suspect
+from icvi.kernels.compiler.addresses import array, call, doubles, integers
+from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
+from icvi.kernels.moments.digits import any_digits_lost, much_has_left
 from icvi.kernels.sums import total
 from icvi.kernels.undefined import LOST_DIGITS
 
@@ -27,17 +29,31 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
             C[L.QUEUE, end] = J
             J = np.int64(C[L.QUEUE, q])
         C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
-        if suspect(A, J):
+        if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
     for p in range(meta[L.STEPS]):
         value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
             out[row, plan[p, 2]] = value
-    if C[L.QUEUED, 0] != 0.0 and any_lost(A, C, meta[L.K], meta[L.D]):
+    if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
         for p in range(meta[L.STEPS]):
             if plan[p, 2] >= 0:
                 out[row, plan[p, 2]] = LOST_DIGITS
     for q in range(meta[L.STALE]):
         C[L.QUEUED, np.int64(C[L.QUEUE, q])] = 0.0
     meta[L.STALE] = 0
+
+
+@compiled(types.void(INTEGERS))
+def read(meta):
+    """Take all readings now."""
+    columns, steps = meta[L.COLUMNS], meta[L.STEPS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
+    plan = array(integers(meta[L.AT_PLAN]), (steps, 3))
+    parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
+    out = array(doubles(meta[L.AT_OUT]), (1, steps))
+    take_readings(A, Q, C, G, meta, plan, parameters, out, np.int64(0))

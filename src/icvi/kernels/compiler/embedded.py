@@ -1,9 +1,9 @@
-"""Parts of a kernel: functions that are compiled into the module of their caller.
+"""Functions that are compiled into the module of the kernel that calls them.
 
 A function that is compiled for itself, as Numba does it, goes through LLVM's optimiser and
 becomes machine code once alone and once more within each caller. Inlined by Numba, it is copied
-and analysed as often as it is called. A part is translated once, and optimised only together
-with its caller.
+and analysed as often as it is called. An embedded function is translated once, and
+optimised only together with its caller.
 """
 
 from __future__ import annotations
@@ -18,18 +18,23 @@ from numba.core import compiler
 from numba.core.targetconfig import ConfigStack
 from numba.extending import intrinsic
 
+from icvi.kernels.compiler.compiling import FUSED, PLAIN, kernel
 
-def part(
+
+def embedded(
     function: Callable[..., Any] | None = None, *, returns: Any = types.void, **options: Any
 ) -> Any:
-    """Make a part of the kernels that call it; it is compiled with the options of its caller.
+    """Embed a function in the kernels that call it.
 
-    ``returns`` is the type of what it returns, nothing by default; ``options`` are those in
-    which it differs from its caller. LLVM chooses the calls to inline: all of them, at the
-    expense of time to compile, with ``forceinline``.
+    ``returns`` is the type of what it returns, nothing by default; ``options`` are Numba's. LLVM
+    chooses the calls to inline: all of them, at the expense of time to compile, with
+    ``forceinline``.
     """
     if function is None:
-        return lambda function: part(function, returns=returns, **options)
+        return lambda function: embedded(function, returns=returns, **options)
+    options = {"fastmath": FUSED, **options}
+    if PLAIN:
+        return kernel(function, **options)
     made: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     def call(typingctx, *arguments):

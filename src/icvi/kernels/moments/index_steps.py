@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 import re
 from collections import namedtuple
 from collections.abc import Callable
@@ -13,12 +14,54 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout
-from icvi.kernels.compiler.compiling import SUMS, step
-from icvi.kernels.view import ARENAS, FIELDS, array, settle
+from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.compiling import SUMS, kernel, step
+from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
 Needs = tuple[str, ...]
 
 _steps: dict[tuple[Callable[..., float], Needs], Any] = {}
+
+#: How each arena is made from the pointer to it.
+ARENAS = {
+    "A": "array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))",
+    "C": "array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))",
+    "G": "array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))",
+}
+
+#: Where each field of `State` is. A reading is compiled with the fields it reads, no others.
+FIELDS = {
+    "k": "m[L.K]",
+    "d": "m[L.D]",
+    "N": "A[L.N, 0]",
+    "n": "A[L.N, 1 : m[L.K] + 1]",
+    "v": "A[L.V : L.V + m[L.D], 1 : m[L.K] + 1].T",
+    "mu": "A[L.V : L.V + m[L.D], 0]",
+    "CP": "A[L.CP, 1 : m[L.K] + 1]",
+    "CP_0": "C[L.VAR, 0] + C[L.SEP, 0]",
+    "var": "C[L.VAR, 1 : m[L.K] + 1]",
+    "W": "C[L.VAR, 0]",
+    "B": "C[L.SEP, 0]",
+    "sep": "C[L.SEP, 1 : m[L.K] + 1]",
+    "beta_T": "C[L.SPREAD, 0]",
+    "nearest": "C[L.NEAREST, 1 : m[L.K] + 1]",
+    "farthest": "C[L.FARTHEST, 1 : m[L.K] + 1]",
+    "D_min": "C[L.NEAREST, 0]",
+    "D_max": "C[L.FARTHEST, 0]",
+    "b": "C[L.NEIGHBOUR, 1 : m[L.K] + 1]",
+    "R": "C[L.OVERLAP, 1 : m[L.K] + 1]",
+    "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1]",
+    "logdet": "G[L.G_LOGDET, 1 : m[L.K] + 1]",
+    "logdet_T": "G[0, L.G_LOGDET_T]",
+    "h_sum": "G[0, L.G_H_SUM]",
+    "cip_sum": "G[0, L.G_CIP_SUM]",
+    "log_cip": "G[0, L.G_LOG_CIP]",
+    # Of clusters with several prototypes, which are the columns then:
+    "clusters": "G[0, L.G_CLUSTERS]",
+    "mixture_h": "G[0, L.G_H_SUM]",
+    "mixture_cip": "G[0, L.G_CIP_SUM]",
+    "mixture_log_cip": "G[0, L.G_LOG_CIP]",
+}
 
 _ENTRY = """
 def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, m, p):
@@ -26,14 +69,22 @@ def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, m, p):
     {body}
 """
 
-_OURS = "return settle(reading(State({fields}){parameters}))"
+_OURS = "return overflow_to_nan(reading(State({fields}){parameters}))"
 
 # A user's function may raise; C has no exceptions, and a reading must not end a stream.
 _THEIRS = """try:
         value = float(reading(State({fields}){parameters}))
     except Exception:
         value = nan
-    return settle(value)"""
+    return overflow_to_nan(value)"""
+
+
+@kernel(inline="always")
+def overflow_to_nan(value):
+    """No reading is infinite: it is undefined, and says that it overflowed."""
+    if value == math.inf:
+        return OVERFLOW
+    return NEGATIVE_OVERFLOW if value == -math.inf else value
 
 
 def reading_address(reading: Callable[..., float], name: str, needs: Needs, *, own: bool) -> int:
@@ -48,13 +99,14 @@ def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
     # Compiled as if it stood where the reading stands: Numba keeps its cache beside that file,
     # and looks at the source there.
     body = _jitted(reading, inline="always")
-    return step(_entry(_OURS, reading, body, needs, inspect.getfile(reading)), fastmath=SUMS)
+    entry = _entry(_OURS, reading, body, needs, inspect.getfile(reading))
+    return step(entry, fastmath=SUMS).compiled
 
 
 def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
     try:
         entry = _entry(_THEIRS, reading, _jitted(reading), needs, "<icvi>")
-        return step(entry, cached=False)
+        return step(entry, cached=False).compiled
     except Exception as error:
         raise IndexCompilationError(
             f"index {name!r} cannot be compiled: {_gist(error)}\n"
@@ -66,7 +118,7 @@ def _compile_own(reading: Callable[..., float], name: str, needs: Needs) -> Any:
 def _entry(
     template: str, reading: Callable[..., float], body: Any, needs: Needs, filename: str
 ) -> Any:
-    """The step around a reading: make the state from pointers, read, settle infinities."""
+    """The step around a reading: make the state from pointers, read, infinities become nan."""
     count = 0 if template is _THEIRS else len(inspect.signature(reading).parameters) - 1
     name = f"read_{re.sub(r'[^0-9a-zA-Z_]', '_', reading.__name__)}"
     fields = [FIELDS[field] for field in needs]
@@ -81,7 +133,7 @@ def _entry(
         "array": array,
         "nan": float("nan"),
         "reading": body,
-        "settle": settle,
+        "overflow_to_nan": overflow_to_nan,
         "__name__": reading.__module__,
     }
     lines_before = "\n" * (reading.__code__.co_firstlineno - 2)

@@ -9,28 +9,28 @@ from __future__ import annotations
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.part import part
+from icvi.kernels.compiler.embedded import embedded
 
 # Leaves 35 bits: 1e-9, after a million roundings.
 _LOST = 2.0**-70
 _SIZE = 2.0**20
 
 
-@part(returns=types.boolean)
-def suspect(A, i):
+@embedded(returns=types.boolean)
+def much_has_left(A, i):
     """Whether the CP of column i is next to nothing of what it was."""
     # A shows what has faded by the factor N / HELD.
     return A[L.CP, i] * A[L.HELD, i] < _LOST * A[L.PEAK, i] * A[L.N, i]
 
 
-@part(returns=types.boolean)
-def lost(A, i, d):
+@embedded(returns=types.boolean)
+def digits_lost(A, i, d):
     """Whether the CP of column i has lost its digits.
 
     A CP of zero has been cleared: the samples that are left are one point, to rounding. To believe
     that, the rounding must be small beside the point itself.
     """
-    if not suspect(A, i):
+    if not much_has_left(A, i):
         return False
     if A[L.CP, i] > 0.0:
         return True
@@ -40,11 +40,11 @@ def lost(A, i, d):
     return A[L.COUNT, i] > 1.0 and A[L.PEAK, i] > _SIZE * A[L.HELD, i] * size > 0.0
 
 
-@part(returns=types.boolean)
-def any_lost(A, C, k, d):
-    """Whether some cluster has lost its digits, once there has been a suspect."""
+@embedded(returns=types.boolean)
+def any_digits_lost(A, C, k, d):
+    """Whether some cluster has lost its digits, once much has left one of them."""
     for i in range(1, k + 1):
-        if lost(A, i, d):
+        if digits_lost(A, i, d):
             return True
     C[L.QUEUED, 0] = 0.0
     return False

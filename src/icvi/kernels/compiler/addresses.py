@@ -1,0 +1,107 @@
+"""What kernels know by its address: arrays, records and compiled steps."""
+
+from __future__ import annotations
+
+import numba
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numba.np.arrayobj import populate_array
+
+
+def _pointer(kind):
+    """An intrinsic that makes a pointer of an address."""
+
+    @intrinsic
+    def pointer(typingctx, address):
+        del typingctx, address
+
+        def codegen(context, builder, signature, arguments):
+            return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(kind)(types.int64), codegen
+
+    return pointer
+
+
+doubles = _pointer(types.float64)
+integers = _pointer(types.int64)
+
+
+@intrinsic
+def array(typingctx, pointer, shape):
+    """What lies at a pointer, as an array.
+
+    Numba's carray does the same by way of functions that are compiled for every call.
+    """
+    del typingctx
+    kind = types.Array(pointer.dtype, len(shape), "C")
+
+    def codegen(context, builder, signature, arguments):
+        made = context.make_array(kind)(context, builder)
+        size = ir.IntType(64)(8)  # bytes of a number
+        lengths = cgutils.unpack_tuple(builder, arguments[1])
+        strides = [size]
+        for length in lengths[:0:-1]:
+            strides.insert(0, builder.mul(strides[0], length))
+        populate_array(made, arguments[0], lengths, strides, size, meminfo=None)
+        return made._getvalue()  # noqa: SLF001 - Numba's own functions do the same
+
+    return kind(pointer, shape), codegen
+
+
+def records(position, kind):
+    """An intrinsic f(meta, number): a record, by reference; meta[position] has the address."""
+
+    @intrinsic
+    def record(typingctx, meta, number):
+        del typingctx, number
+
+        def codegen(context, builder, signature, arguments):
+            meta = context.make_array(signature.args[0])(context, builder, arguments[0])
+            integer = arguments[1].type
+            place = builder.gep(meta.data, [integer(int(position))], source_etype=integer)
+            offset = builder.mul(arguments[1], integer(kind.itemsize))
+            address = builder.add(builder.load(place, typ=integer), offset)
+            return builder.inttoptr(address, context.get_value_type(signature.return_type))
+
+        return numba.from_dtype(kind)(meta, types.int64), codegen
+
+    return record
+
+
+@intrinsic
+def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
+    """Call step p of a plan: its address, its group of G and its parameters are in row p.
+
+    In LLVM's terms because views such as G[g] cost more than a typical step.
+    """
+    del typingctx
+    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
+
+    def codegen(context, builder, signature, arguments):
+        arrays = {
+            place: context.make_array(kind)(context, builder, array)
+            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
+            if place != 1
+        }
+
+        def row(array, number):
+            """Where row ``number`` of an array begins."""
+            offset = builder.mul(number, builder.extract_value(array.strides, 0))
+            start = builder.ptrtoint(array.data, offset.type)
+            return builder.inttoptr(builder.add(start, offset), array.data.type)
+
+        integer = arguments[1].type
+        step = row(arrays[0], arguments[1])
+        address = builder.load(step, typ=integer)
+        following = builder.gep(step, [integer(1)], source_etype=integer)
+        group = builder.load(following, typ=integer)
+        pointers = [arrays[place].data for place in range(2, 8)]
+        pointers[3] = row(arrays[5], group)
+        pointers[5] = row(arrays[7], arguments[1])
+        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
+
+    return signature, codegen

@@ -1,0 +1,78 @@
+"""Samples enter the state: one alone, or a chunk with readings on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.compiler.compiling import (
+    CUBE,
+    INTEGERS,
+    MATRIX,
+    PLAN,
+    SAMPLE,
+    SAMPLES,
+    compiled,
+)
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.moments.columns import enter, show
+from icvi.kernels.moments.plan import take_readings
+from icvi.kernels.moments.undo_log import log_column
+
+
+@embedded(forceinline=True, fastmath=False)
+def absorb(A, Q, C, meta, X, r, J, w):
+    """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster."""
+    if meta[L.K] < J:
+        meta[L.K] = J
+    column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
+    for _ in range(2):
+        enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
+        show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1, 1.0)
+        column = J
+    meta[L.LAST] = J
+    if C[L.QUEUED, J] == 0.0:
+        C[L.QUEUED, J] = 1.0
+        C[L.QUEUE, meta[L.STALE]] = J
+        meta[L.STALE] += 1
+
+
+@compiled(
+    types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64), fastmath=False
+)
+def update(meta, x, J, w, limit):
+    """Add one sample; refuse it, changing nothing, when an entry is nan or beyond the limit."""
+    for t in range(x.size):
+        if not abs(x[t]) <= limit:
+            return False
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    if meta[L.LOGGED] >= 0:
+        log_column(A, Q, meta, np.int64(0))
+        log_column(A, Q, meta, J)
+    absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
+    return True
+
+
+@compiled(
+    types.void(
+        *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
+        *(SAMPLES, INTEGERS, SAMPLE, INTEGERS, MATRIX, INTEGERS),
+    ),
+    fastmath=False,
+)
+def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, rows, out, ks):
+    """Add a chunk of samples; after sample r readings go to row ``rows[r]``, if not negative.
+
+    Column 0 is a sample that belongs to no cluster.
+    """
+    for r in range(weights.size):
+        if columns[r] > 0:
+            absorb(A, Q, C, meta, X, r, columns[r], weights[r])
+        if rows[r] >= 0:
+            take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
+            ks[rows[r]] = meta[L.K]

@@ -1,0 +1,212 @@
+"""Samples enter, leave and change clusters: one alone, or many with readings on the way."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import types
+
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.compiler.compiling import (
+    CUBE,
+    INTEGERS,
+    MATRIX,
+    PLAN,
+    SAMPLE,
+    SAMPLES,
+    compiled,
+    kernel,
+)
+from icvi.kernels.moments.columns import clear_residue, enter, show
+from icvi.kernels.moments.plan import take_readings
+from icvi.kernels.moments.undo_log import log_column
+
+# What is kept is exact to far more digits than callers can give a sample or a weight twice.
+_SAME = 2.0**-40
+_NEAR = 2.0**-30
+
+# Two doubles carry 104 bits of the largest CP: half of them are left for what remains.
+_WORN = 2.0**-50
+_BEYOND = 2.0**40
+
+
+@kernel
+def whether_in(A, Q, J, X, r, w, d, scatter, sure):
+    """Whether sample X[r] with weight w may be in cluster J: DONE, VANISHED or a reason why not.
+
+    Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2. A caller
+    that has kept the samples is sure.
+    """
+    n = A[L.HELD, J]
+    rest = (n - w) + A[L.HELD + 1, J]
+    if sure:
+        # Not from the weight that is left: decay rounds those of samples and of clusters apart.
+        return L.DONE if A[L.COUNT, J] > 1.0 else L.VANISHED
+    if rest < -_SAME * w:
+        return L.TOO_MUCH
+    alone = rest <= _SAME * w
+    for t in range(d):
+        x, v = X[r, t], Q[J, L.Q_MEAN, t]
+        gap = (x - v) - Q[J, L.Q_MEAN + 1, t]
+        kept = Q[J, L.Q_S + 2 * t if scatter else L.Q_S, t]
+        slack = _NEAR * (abs(x) + abs(v))
+        if alone:
+            if abs(gap) > slack or kept > n * slack * slack:
+                return L.ANOTHER
+        elif w * n / rest * gap * gap > (1.0 + _NEAR) * kept + _NEAR * A[L.CP, J]:
+            return L.TOO_FAR
+    return L.VANISHED if alone else L.DONE
+
+
+@kernel
+def worn(A, J, d):
+    """Whether so much has left column J that rounding shows in what is left.
+
+    A single sample has no spread: one that it has is rounding. Without, rounding shows only where
+    what left was far beyond the sample's size.
+    """
+    peak = A[L.PEAK, J]
+    if not A[L.HELD, J] > 0.0 or (A[L.COUNT, J] == 1.0 and A[L.CP, J] > 0.0):
+        return True
+    if A[L.CP, J] >= _WORN * peak:
+        return False
+    size = 0.0
+    for t in range(L.V, L.V + d):
+        size += A[t, J] * A[t, J]
+    return A[L.COUNT, J] > 1.0 or peak > _BEYOND * size
+
+
+@kernel
+def touch(C, meta, J):
+    """Have the caches of cluster J refreshed at the next reading."""
+    meta[L.LAST] = J
+    if C[L.QUEUED, J] == 0.0:
+        C[L.QUEUED, J] = 1.0
+        C[L.QUEUE, meta[L.STALE]] = J
+        meta[L.STALE] += 1
+
+
+@kernel(inline="always")
+def change(A, Q, C, meta, X, r, I, J, w):
+    """Sample X[r] leaves cluster I and enters cluster J; 0 is none, J = k + 1 is a new cluster.
+
+    Refused, everything stays as it was. A cluster that becomes empty is left to Python.
+    """
+    d, scatter = meta[L.D], meta[L.SCATTER] == 1
+    ended = L.DONE
+    if I > 0:
+        ended = whether_in(A, Q, I, X, r, w, d, scatter, meta[L.REFILL] == 1)
+        if ended != L.DONE and ended != L.VANISHED:
+            return ended
+    if meta[L.K] < J:
+        meta[L.K] = J
+    column, weight, due = J, w, J > 0
+    for turn in range(3):
+        if due:
+            enter(A, Q, column, X, r, weight, d, scatter)
+            if weight < 0.0:
+                clear_residue(A, Q, column, d, scatter)
+            show(A, Q, column, d, scatter, 1.0)
+        if turn == 0:
+            column, weight, due = I, -w, I > 0 and ended == L.DONE
+        else:
+            # Everything gains or loses a sample, unless it only goes from one to another.
+            column, weight = np.int64(0), w if J > 0 else -w
+            due = (I == 0) != (J == 0) and (ended == L.DONE or meta[L.K] > 1)
+    if J > 0:
+        touch(C, meta, J)
+    if I > 0 and ended == L.DONE:
+        touch(C, meta, I)
+        if meta[L.REFILL] == 1 and (worn(A, I, d) or worn(A, np.int64(0), d)):
+            return L.WORN
+    return ended
+
+
+@compiled(
+    types.int64(INTEGERS, SAMPLE, types.int64, types.int64, types.float64),
+    fastmath=False,
+)
+def change_one(meta, x, I, J, w):
+    """Sample x leaves cluster I and enters cluster J, 0 is none; how that ended."""
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    if meta[L.LOGGED] >= 0:
+        log_column(A, Q, meta, np.int64(0))
+        if I > 0:
+            log_column(A, Q, meta, I)
+        if J > 0:
+            log_column(A, Q, meta, J)
+    return change(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), I, J, w)
+
+
+@compiled(
+    types.UniTuple(types.int64, 2)(
+        *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
+        *(SAMPLES, INTEGERS, INTEGERS, SAMPLE, SAMPLE, INTEGERS),
+        *(PLAN, types.float64[::1], types.int64, types.boolean, MATRIX, INTEGERS),
+    ),
+    fastmath=False,
+)
+def change_many(
+    A,
+    Q,
+    C,
+    G,
+    meta,
+    plan,
+    parameters,
+    X,
+    sources,
+    targets,
+    weights,
+    factors,
+    rows,
+    place,
+    fading,
+    start,
+    changed,
+    out,
+    ks,
+):
+    """From ``start`` on sample X[r] goes from cluster to cluster; where and how that ended.
+
+    Clusters are numbered for this call, 0 is none: ``place[0]`` has the column of each that is
+    there now, ``place[1]`` the number of each column. A reading is taken into row ``rows[r]`` if
+    that is not negative. ``changed`` says that the first sample has been counted before.
+
+    Where samples fade, ``factors[r]`` is what weights are worth at that moment; ``fading`` has the
+    least weight a cluster may have, and the factor below which one may have less.
+    """
+    for r in range(start, weights.size):
+        if r > start or not changed:
+            if factors.size > 0 and factors[r] < fading[1]:
+                return r, L.FADED
+            source, target = sources[r], targets[r]
+            I, J = place[0, source], place[0, target]
+            if source > 0 and I == 0 and meta[L.REFILL] == 0:
+                return r, L.UNKNOWN
+            if target > 0 and J == 0:
+                J = meta[L.K] + 1
+            if I > 0 or J > 0:
+                ended = change(A, Q, C, meta, X, r, I, J, weights[r])
+                if place[1, J] == 0 and meta[L.K] == J:
+                    place[0, target], place[1, J] = J, target
+                    fading[1] = max(fading[1], fading[0] / weights[r])
+                if ended != L.DONE:
+                    return r, ended
+        if rows[r] >= 0:
+            if factors.size > 0:
+                last = meta[L.LAST]
+                for i in range(meta[L.K] + 1):
+                    show(A, Q, np.int64(i), meta[L.D], meta[L.SCATTER] == 1, factors[r])
+                    if meta[L.WANT] & L.WANT_GAUSSIAN and i > 0:
+                        touch(C, meta, np.int64(i))
+                if meta[L.STALE] == 0 and meta[L.K] > 0:
+                    # Noise touches no cluster, but all have faded since the last reading.
+                    touch(C, meta, max(last, np.int64(1)))
+                meta[L.LAST] = last
+            take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
+            ks[rows[r]] = meta[L.K]
+    return weights.size, L.DONE
