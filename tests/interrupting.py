@@ -30,7 +30,7 @@ PLAIN_CALLS = ("CALL", "CALL_KW", "PRECALL")
 
 
 class Interrupt(KeyboardInterrupt):
-    """What is raised: as Ctrl-C, and nobody else raises it."""
+    """Raised like Ctrl-C, and by nothing else."""
 
 
 class Injector:

@@ -190,9 +190,9 @@ def test_noise_is_taken_back_and_moved_too(new):
     h.relabel_many([[3.0], [0.0]], [-1, 0], [0, -1])
     assert (h.noise_share, h.counts.tolist()) == (pytest.approx(1 / 3), [2.0])
     before = state_of(h)
-    with pytest.raises(ValueError, match="out of the noise, which has 1"):
+    with pytest.raises(ValueError, match="from the noise, which has 1"):
         h.remove([9.0], -1, 2.0)
-    with pytest.raises(ValueError, match="out of the noise, which has 1"):
+    with pytest.raises(ValueError, match="from the noise, which has 1"):
         h.remove_many([[9.0], [9.0]], [-1, -1])
     assert state_of(h) == before
 
@@ -217,7 +217,7 @@ def test_an_emptied_cluster_that_is_created_again_comes_last(new):
 REFUSED = {
     "unknown label": (lambda h, X, y: h.remove(X[0], "nobody"), "no cluster has label 'nobody'"),
     "unknown label to move": (lambda h, X, y: h.relabel(X[0], 77, 0), "no cluster has label 77"),
-    "more weight": (lambda h, X, y: h.remove(X[0], y[0], 1e3), r"weight 1000 out of cluster"),
+    "more weight": (lambda h, X, y: h.remove(X[0], y[0], 1e3), r"weight 1000 from cluster"),
     "far away": (lambda h, X, y: h.remove(X[0] + 100.0, y[0]), "further from the others"),
     "far away, moved": (lambda h, X, y: h.relabel(X[0] * 99.0, y[0], 5), "further from the others"),
     "not the singleton": (lambda h, X, y: h.remove(X[0], "single"), "not in cluster 'single'"),

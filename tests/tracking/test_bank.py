@@ -317,10 +317,10 @@ def test_large_streams_run_on_threads_and_small_ones_here(monkeypatch):
     assert set(ran.values()) == {threading.current_thread().name}
 
 
-def test_pieces_hold_every_job_once_large_ones_first():
+def test_groups_hold_every_job_once_large_ones_first():
     jobs = [banks._Job(n, None, np.empty((n, 1)), *[None] * 4) for n in (1, 50, 3, 200, 7)]
-    pieces = [[job.key for job in piece] for piece in banks._pieces(jobs, 40)]
-    assert pieces == [[200], [50], [7, 3, 1]]
+    groups = [[job.key for job in group] for group in banks._grouped(jobs, 40)]
+    assert groups == [[200], [50], [7, 3, 1]]
 
 
 def test_compiled_loops_let_other_threads_run():

@@ -192,6 +192,12 @@ def test_what_is_not_in_the_window_cannot_be_taken_back():
         t.remove([1.0], 0)
 
 
+def test_an_empty_window_has_no_noise_to_take_back():
+    t = icvi.Tracker(["CH"], window=2, noise_label="noise")
+    with pytest.raises(ValueError, match="window has no such sample with label 'noise'"):
+        t.remove([1.0, 2.0], "noise")
+
+
 # -- the last time span --------------------------------------------------------------------
 
 

@@ -425,7 +425,7 @@ def test_prototypes_that_were_found_do_not_combine():
             a.combine(b)
         assert (content(a), content(b)) == before
     for options in ({"bounds": (0.0, 1.0)}, {"bounds": (-3.0, 7.0), "quantizer": {"rho": 0.5}}):
-        with pytest.raises(ValueError, match="quantizer and bounds is"):
+        with pytest.raises(ValueError, match=r"\(quantizer, bounds\) is"):
             told.combine(icvi.Tracker(["Conn"], **options))
     told.combine(also)  # which has seen nothing
 

@@ -26,9 +26,9 @@ from icvi.saving.partition import Packed, pack_partition, unpack_partition, writ
 from icvi.saving.parts import MOST, Part, read
 from icvi.saving.window import fill_window
 from icvi.state.partition import Partition
-from icvi.tracking.clock import Clock
-from icvi.tracking.half_life import HalfLife
-from icvi.tracking.window import Window
+from icvi.tracking.forgetting.clock import Clock
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Window
 
 if TYPE_CHECKING:
     from icvi.tracking.tracker import Tracker

@@ -15,8 +15,8 @@ from icvi.inputs import LARGEST
 from icvi.saving.parts import Part
 from icvi.state.arrays import Integers
 from icvi.state.clusters import Clusters
+from icvi.tracking.forgetting.window import Window
 from icvi.tracking.prototypes import Prototypes
-from icvi.tracking.window import Window
 
 
 def fill_window(part: Part, window: Window, p: Clusters, prototypes: Prototypes | None) -> None:

@@ -379,7 +379,7 @@ class Clusters(Arenas):
         """What `restore` needs to undo changes of single samples, which are logged from now on."""
         labels = self._labels
         self.meta[L.LOGGED] = 0
-        # As `_installed`, written out because every single sample calls this.
+        # As `_installed`, inlined because every single sample calls this.
         return (
             *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
             *(self._noise, len(labels.columns), labels.next_serial),

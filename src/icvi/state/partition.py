@@ -79,7 +79,7 @@ class Partition(ClusterSummary):
         weight : float, default 1.0
             Weight 2 is the same as adding the sample twice; 0 adds nothing.
         """
-        # The guard of `changes`, written out; see `Tracker.update`.
+        # The guard of `changes`, inlined; see `Tracker.update`.
         if self._busy:
             raise in_use(self)
         self._busy = True

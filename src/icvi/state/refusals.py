@@ -21,7 +21,7 @@ def unknown_label(label: Hashable, known: Sequence[Hashable]) -> str:
 
 def too_little_noise(weight: float, available: float) -> str:
     """There is less noise than that."""
-    return f"cannot take a weight of {weight:g} out of the noise, which has {available:g}"
+    return f"cannot remove a weight of {weight:g} from the noise, which has {available:g}"
 
 
 def why_not_in(reason: int, label: Hashable, weight: float, available: float) -> str:
@@ -38,7 +38,7 @@ def why_not_in(reason: int, label: Hashable, weight: float, available: float) ->
     """
     if reason == L.TOO_MUCH:
         return (
-            f"cannot take weight {weight:g} out of cluster {short(label)}, which has "
+            f"cannot remove weight {weight:g} from cluster {short(label)}, which has "
             f"{available:g}; give the weight that was added, times the factors of decay since"
         )
     if reason == L.ANOTHER:

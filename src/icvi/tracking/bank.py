@@ -16,7 +16,7 @@ from icvi.indices import Index
 from icvi.inputs import as_every, as_samples, as_weights
 from icvi.labels import Labels, as_label_array, plain
 from icvi.state.moments import sorted_by_cluster
-from icvi.tracking.clock import as_times
+from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
@@ -100,7 +100,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         x, label, weight, winners, time
             As in `Tracker.update`.
         """
-        # The guard of `changes`, written out as in `Tracker.update`: nothing is left to do once the
+        # The guard of `changes`, inlined as in `Tracker.update`: nothing is left to do once the
         # tracker has added the sample. A new tracker is stored before, and removed on failure.
         if self._busy:
             raise in_use(self)
@@ -210,7 +210,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     def _restore(self, saved: Any) -> None:
         trackers, undos = saved
         for tracker, undo in undos:
-            tracker._return_to(undo)  # noqa: SLF001 - private to both classes
+            tracker._return_to(undo)  # noqa: SLF001 - see `_Job.run`
         self._trackers.clear()
         self._trackers.update(trackers)
 
@@ -283,9 +283,9 @@ class _Job(NamedTuple):
             raise type(error)(f"key {short(self.key)}: {error}") from None
 
     def run(self) -> Trace:
-        return self.tracker._update_many_undoably(  # noqa: SLF001 - private to both classes
-            self.undos, self.X, self.labels, self.weights, **self.options
-        )
+        samples = self.X, self.labels, self.weights
+        # Private to both classes: a bank can undo what its trackers have done.
+        return self.tracker._update_many(self.undos, *samples, **self.options)  # noqa: SLF001
 
 
 def _grouped(jobs: list[_Job], size: float) -> Iterator[list[_Job]]:

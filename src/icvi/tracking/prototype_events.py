@@ -13,9 +13,9 @@ from icvi.connectivity.labelled_graph import LabelledGraph
 from icvi.kernels.graph import layout as L
 from icvi.labels import NOISE
 from icvi.state.changes import Changes, Chunk
-from icvi.tracking.half_life import Fade
+from icvi.tracking.forgetting.half_life import Fade
+from icvi.tracking.forgetting.window import Slide
 from icvi.tracking.prototypes import Prototypes
-from icvi.tracking.window import Slide
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]

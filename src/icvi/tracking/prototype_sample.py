@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from icvi.kernels.graph import layout as L
 from icvi.state.clusters import Clusters
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting, Winners
-from icvi.tracking.half_life import HalfLife
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting, Winners
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Gone, Window
 from icvi.tracking.prototypes import Prototypes, as_pair
-from icvi.tracking.window import Gone, Window
 from icvi.wording import short
 
 Floats = NDArray[np.float64]

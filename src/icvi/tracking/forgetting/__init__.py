@@ -1,0 +1,1 @@
+"""How a stream forgets: not at all, by a window, or by a half-life."""
