@@ -133,5 +133,5 @@ def test_a_connectivity_does_not_grow_with_the_labels_that_come_and_go():
     finally:
         tracemalloc.stop()
     assert c.known_labels == ["stays"]
-    assert len(c._labels.serials) < 500
+    assert len(c._state.labels.serials) < 500
     assert grown < 20_000  # serials of 5,000 labels alone would take 40,000 bytes, and more
