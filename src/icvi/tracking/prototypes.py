@@ -51,7 +51,7 @@ class Quantization:
             return Scaling.given(self.bounds, X.shape[1])
         if len(X) == 1:
             raise ValueError(
-                "one sample has no bounds for the prototypes of Conn to scale by; use "
+                "one sample gives no bounds for the prototypes of Conn to scale by; use "
                 "Tracker(..., bounds=(low, high)), start with update_many, or pass winners"
             )
         return Scaling.learnt(X)
