@@ -1,0 +1,117 @@
+"""A verdict in at most eight plain sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+from icvi.insight.separation import DISTINCT
+from icvi.insight.verdict import Advice, Verdict
+from icvi.wording import short
+
+_NAMED = 3  # clusters, or pairs of them, that a sentence names
+
+_GRADES = {
+    "distinct": "The {k} clusters are distinct: the closest two, {pair}, are separated by {S}.",
+    "touching": "The {k} clusters touch: the closest two, {pair}, are separated by only {S}.",
+    "overlapping": "Some of the {k} clusters overlap: {pair} are separated by only {S}.",
+}
+
+
+def sentences(verdict: Verdict) -> list[str]:
+    """How good, compared with what, the weakest cluster, what to do, what cannot be told."""
+    return [*_how_good(verdict), *_compared(verdict), *_what_to_do(verdict), *_doubts(verdict)][:8]
+
+
+def _how_good(v: Verdict) -> Iterator[str]:
+    if v.n_clusters == 0:
+        yield "There are no samples to judge."
+    elif v.n_clusters == 1:
+        yield "There is one cluster only, so there is nothing to compare it with."
+    elif v.doubts.too_few:
+        yield (
+            f"Cannot tell how good the clustering is: {v.n_clusters:,} clusters for "
+            f"{v.n_samples:,.0f} samples are nearly as many clusters as samples."
+        )
+    elif v.weakest is None:
+        yield "Cannot tell how good the clustering is: too few clusters have enough samples."
+    else:
+        w = v.weakest
+        pair = f"{short(w.label)} and {short(w.neighbour)}"
+        if v.grade == "unknown":
+            yield (
+                f"Cannot tell whether the closest two clusters, {pair}, are distinct: their "
+                f"separation is between {w.low:.1f} and {w.high:.1f}; more samples would tell."
+            )
+        else:
+            yield _GRADES[v.grade].format(k=v.n_clusters, pair=pair, S=f"{w.separation:.1f}")
+            yield (
+                f"Pieces of one cluster stay below {DISTINCT:.1f}; above 2.2 there is hardly "
+                "anything in between."
+            )
+
+
+def _compared(v: Verdict) -> Iterator[str]:
+    if not v.comparable:
+        return
+    n, of = len(v.better), len(v.comparable)
+    name = "SIL" if "SIL" in v.comparable else v.comparable[0]
+    level = v.reference[name]
+    how = "All" if n == of else "None" if n == 0 else f"{n}"
+    yield (
+        f"{how} of {of} indices read better than on data without clusters that are cut into "
+        f"{v.n_clusters} pieces ({name} {v.readings[name]:.3g}; without clusters "
+        f"{level.low:.3g} to {level.high:.3g})."
+    )
+
+
+def _what_to_do(v: Verdict) -> Iterator[str]:
+    merges = [advice for advice in v.advice if advice.action == "merge"]
+    splits = [advice for advice in v.advice if advice.action == "split"]
+    if merges:
+        pairs = [" with ".join(map(short, advice.clusters)) for advice in merges]
+        yield f"Merge {_some(pairs, 'pairs')}: {_range(merges)}, like pieces of one cluster."
+    if splits:
+        names = [short(advice.clusters[0]) for advice in splits]
+        looks = "it looks" if len(splits) == 1 else "each looks"
+        yield f"Split {_some(names, 'clusters')}: {looks} like two clusters, {_range(splits)}."
+    if not v.advice and v.weakest is not None and not v.doubts.too_few:
+        yield "There is nothing to merge and nothing to split."
+
+
+def _doubts(v: Verdict) -> Iterator[str]:
+    d = v.doubts
+    if v.n_clusters == 0:
+        return
+    if d.small and not d.too_few:
+        few = f"{len(d.small)} of {v.n_clusters} clusters" if len(d.small) > 1 else "one cluster"
+        yield f"Cannot tell about {few} with fewer than 10 samples ({_named(d.small)})."
+    if d.dominant is not None:
+        yield (
+            f"Feature {d.dominant} carries 99 % of the variance, so the others hardly count: scale "
+            "the features if their units differ."
+        )
+    if d.constant:
+        what = "Feature" if len(d.constant) == 1 else "Features"
+        yield f"{what} {_named(d.constant)} never changed and says nothing about clusters."
+    if d.wide:
+        yield "Clusters have fewer samples than features, so separations are rough."
+
+
+def _range(advice: Sequence[Advice]) -> str:
+    if len(advice) == 1:
+        only = advice[0]
+        interval = f"95 % interval {only.low:.1f} to {only.high:.1f}"
+        return f"separated by {only.separation:.1f} ({interval})"
+    low, high = (f"{end(each.separation for each in advice):.1f}" for end in (min, max))
+    return f"separated by {low}" + (f" to {high}" if high != low else "")
+
+
+def _some(names: Sequence[str], what: str) -> str:
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more {what}"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _named(labels: Sequence[Hashable]) -> str:
+    shown = ", ".join(map(short, labels[:_NAMED]))
+    return shown + (", ..." if len(labels) > _NAMED else "")
