@@ -44,7 +44,7 @@ _HOME = {
     "rH": "icvi.indices",
     "score": "icvi.batch.scoring",
     "scores": "icvi.batch.scoring",
-    "verdict": "icvi.insight.verdict",
+    "verdict": "icvi.insight.judge",
     "watch": "icvi.watching.watch",
 }
 
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from icvi.indices import rCIP as rCIP
     from icvi.indices import rH as rH
     from icvi.indices.index import index as index
-    from icvi.insight.verdict import verdict as verdict
+    from icvi.insight.judge import verdict as verdict
     from icvi.kernels.state import State as State
     from icvi.saving.kinds import load as load
     from icvi.state.partition import Partition as Partition

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import icvi
+from icvi.insight.judge import total_covariance
 from icvi.insight.reference import k_means, reference
 from icvi.insight.separation import Groups
-from icvi.insight.verdict import total_covariance
 
 RNG = np.random.default_rng(0)
 TRUTH = np.arange(600) % 3

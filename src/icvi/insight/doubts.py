@@ -57,7 +57,7 @@ def doubts(labels: Sequence[Hashable], groups: Groups, covariance: NDArray[np.fl
         largest = None
     return Doubts(
         judged=judged,
-        small=[labels[number] for number in np.flatnonzero(n < FEWEST)],
+        small=[labels[int(number)] for number in np.flatnonzero(n < FEWEST)],
         too_few=bool(n.sum() < PER_CLUSTER * len(n)),
         constant=np.flatnonzero(variances == 0.0).tolist(),
         dominant=largest,

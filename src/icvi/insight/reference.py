@@ -2,8 +2,8 @@
 
 Data without structure, a uniform box along the principal axes or one Gaussian, with the same number
 of samples, features and clusters and the same total covariance, are cut by k-means; every index is
-read. Twenty times: low, middle and high are the least, the median and the largest of these readings.
-At most 2,000 samples are drawn, each of which counts for as many as it stands for.
+read. Twenty times: low, middle and high are the least, the median and the largest reading. At most
+2,000 samples are drawn, each of which counts for as many as it stands for.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def k_means(X: Array, k: int, rng: np.random.Generator, steps: int = 25) -> NDAr
             sums = np.bincount(labels, weights=X[:, t], minlength=k)
             centers[:, t] = np.where(n > 0, sums / np.maximum(n, 1), centers[:, t])
     # A cluster that is left empty takes the sample that fits worst where it is.
-    for i in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
+    for empty in np.flatnonzero(np.bincount(labels, minlength=k) == 0):
         crowded = np.bincount(labels, minlength=k)[labels] > 1
-        labels[np.where(crowded, distances[np.arange(len(X)), labels], -np.inf).argmax()] = i
+        labels[np.where(crowded, distances[np.arange(len(X)), labels], -np.inf).argmax()] = empty
     return labels

@@ -5,16 +5,16 @@ Along the direction :math:`w` that tells two clusters apart best,
 .. math:: S = \frac{|m_1 - m_2|}{s_1 + s_2},
 
 with the means and standard deviations of what the clusters' samples project to. It carries its own
-scale: a uniform density cut anywhere gives :math:`\sqrt 3`, a Gaussian cut at its mean 1.32; between
-two equal Gaussians at :math:`S = 2.1` the density falls to a fifth of its peaks. So pieces of one
-cluster stay below :math:`\sqrt 3`.
+scale: a uniform density cut anywhere gives :math:`\sqrt 3`, a Gaussian cut at its mean 1.32;
+between two equal Gaussians at :math:`S = 2.1` the density falls to a fifth of its peaks. So pieces
+of one cluster stay below :math:`\sqrt 3`.
 
 The direction is Fisher's, :math:`w = C^{-1} (v_2 - v_1)`. :math:`C` is the pooled covariance, its
 correlations shrunk by d/n because few samples say little about many directions; variances are kept,
 so that units of features do not matter. Chosen on the same samples, the direction flatters the
 separation in two ways, which are taken out to first order: noise in the centroids adds
-:math:`\operatorname{tr}(C^{-1} \Sigma)(1/n_1 + 1/n_2)` to :math:`w^T (v_2 - v_1)`, and :math:`C` is too
-narrow along :math:`w` by about d/n.
+:math:`\operatorname{tr}(C^{-1} \Sigma)(1/n_1 + 1/n_2)` to :math:`w^T (v_2 - v_1)`, and :math:`C` is
+too narrow along :math:`w` by about d/n.
 
 The standard error, with :math:`t = s_1 + s_2` and :math:`L = |m_1 - m_2|`, is that of means and
 standard deviations of normal samples,
@@ -137,7 +137,7 @@ def with_error(L: Array, s1: Array, s2: Array, n1: Array, n2: Array) -> tuple[Ar
     t = s1 + s2
     means = (s1**2 / n1 + s2**2 / n2) / t**2
     widths = (L / t**2) ** 2 * (s1**2 / (2.0 * n1) + s2**2 / (2.0 * n2))
-    return L / t, np.sqrt(means + widths)
+    return np.asarray(L / t, np.float64), np.asarray(np.sqrt(means + widths), np.float64)
 
 
 def _shrunk(C: Array, share: Array, gap: Array | None = None) -> Array:
@@ -162,4 +162,4 @@ def _solve(C: Array, right: Array) -> Array:
                 solved[p] = np.linalg.solve(C[p], column[p])
             except np.linalg.LinAlgError:
                 continue
-    return solved[:, :, 0] if right.ndim == 2 else solved
+    return np.asarray(solved[:, :, 0] if right.ndim == 2 else solved, np.float64)

@@ -176,16 +176,15 @@ def _best_cut(X: Array, widths: Array, rng: np.random.Generator) -> _Cut | None:
     """Of all candidates the clearest cut, its larger group on the low side."""
     least = max(6, len(X) // 25)
     best = None
-    for direction in _directions(X, widths, rng):
+    for start in _directions(X, widths, rng):
+        direction: Array | None = start
         for _ in range(3):
-            cut = _threshold(X, direction, least)
+            cut = None if direction is None else _threshold(X, direction, least)
             if cut is None:
                 break
             if best is None or cut.score > best.score:
                 best = cut
-            direction = discriminant(X, X @ direction < cut.threshold)
-            if direction is None:
-                break
+            direction = discriminant(X, X @ cut.direction < cut.threshold)
     if best is not None and 2 * (X @ best.direction < best.threshold).sum() < len(X):
         turned = -best.direction, -best.threshold, -best.high, -best.low
         best = _Cut(*turned, best.score)
@@ -226,7 +225,8 @@ def _threshold(X: Array, direction: Array, least: int) -> _Cut | None:
     middle = (low + high) / 2.0
 
     def within(at: Array) -> NDArray[np.int64]:
-        return np.searchsorted(v, at + _BAND * L) - np.searchsorted(v, at - _BAND * L)
+        inside = np.searchsorted(v, at + _BAND * L) - np.searchsorted(v, at - _BAND * L)
+        return np.asarray(inside, dtype=np.int64)
 
     gap, side = within(middle), np.minimum(within(low), within(high))
     s1 = np.sqrt(np.maximum(squares[i - 1] / i - low**2, 0.0))
@@ -250,7 +250,8 @@ def _directions(X: Array, widths: Array, rng: np.random.Generator) -> Iterator[A
     keep = s > 1e-9 * s[0]
     Y, back = U[:, keep] * math.sqrt(len(X)), axes[keep].T / s[keep]
     for start in range(_PURSUITS):
-        q = Y[(Y**2).sum(axis=1).argmax()] if start == 0 else rng.normal(size=Y.shape[1])
+        far = Y[(Y**2).sum(axis=1).argmax()]
+        q = far if start == 0 else np.asarray(rng.normal(size=Y.shape[1]))
         yield back @ _extreme(Y, q, skewness=start % 3 == 2)
     for Z in (X * widths, X, Y):
         main = np.linalg.svd(Z, full_matrices=False)[2][:2] if Z is not X else axes[:2]

@@ -1,40 +1,28 @@
-"""The answer: is this clustering any good, compared with what, and what should be done."""
+"""A verdict: what is known about a clustering, and the same in at most eight plain sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from icvi.batch.scoring import scores
-from icvi.indices import Index, select
-from icvi.inputs import as_label_array, as_number, as_samples, as_weights
-from icvi.insight.doubts import Doubts, doubts
-from icvi.insight.reference import Level, reference
-from icvi.insight.separation import DISTINCT, Groups, nearest_pairs, separation
-from icvi.insight.split import find_split, gap_between
-from icvi.labels import NOISE, Labels
-from icvi.state.moments import gather
+from icvi.insight.doubts import FEWEST, Doubts
+from icvi.insight.reference import Level
+from icvi.insight.separation import DISTINCT
 from icvi.wording import short
 
-Array = NDArray[np.float64]
 Grade = Literal["distinct", "touching", "overlapping", "unknown"]
 
 #: Separations from which on clusters are touching, and distinct.
 TOUCHING, APART = 1.5, 2.2
-#: Merging is advised where the separation is surely below this, about 2 for true neighbours.
-_TOGETHER = 2.0
-#: Below this clusters lie in the same place, and there is no gap to look into.
-_COINCIDENT = 1.0
-#: How full the gap between pieces of one cluster is at least; between true neighbours about 0.3.
-_FULL = 0.6
-_SURE, _INTERVAL = 2.33, 1.96  # standard errors: one-sided 1 %, two-sided 5 %
 
-#: Samples of a cluster that are searched for two clusters.
-MOST_SAMPLES = 512
+_NAMED = 3  # clusters, or pairs of them, that a sentence names
+
+_GRADES = {
+    "distinct": "The {k} clusters are distinct: the closest two, {pair}, are separated by {S}.",
+    "touching": "The {k} clusters touch: the closest two, {pair}, are separated by only {S}.",
+    "overlapping": "Some of the {k} clusters overlap: {pair} are separated by only {S}.",
+}
 
 
 @dataclass(frozen=True)
@@ -88,8 +76,13 @@ class Verdict:
         What to merge and what to split, the clearest case first.
     weakest : Weakest or None
         The weakest cluster; None where no two clusters can be compared.
+    structureless : bool
+        Data without clusters, cut into pieces, may look like this: every cluster has a neighbour
+        from which it is not surely distinct.
     doubts : Doubts
         What cannot be told, and why.
+    better, comparable : list of str
+        Indices that read better than their reference, of those that have one.
     """
 
     grade: Grade
@@ -99,211 +92,112 @@ class Verdict:
     reference: dict[str, Level]
     advice: list[Advice]
     weakest: Weakest | None
+    structureless: bool
     doubts: Doubts
     better: list[str] = field(default_factory=list)
     comparable: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        from icvi.insight.sentences import sentences
-
         return "\n".join(sentences(self))
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What a verdict is based on: moments of all clusters, and some samples of each."""
-
-    labels: Sequence[Hashable]
-    groups: Groups
-    samples: Sequence[Array]
-    seed: int = 0
+def sentences(verdict: Verdict) -> list[str]:
+    """How good, compared with what, the weakest cluster, what to do, what cannot be told."""
+    return [*_how_good(verdict), *_compared(verdict), *_what_to_do(verdict), *_doubts(verdict)][:8]
 
 
-def verdict(
-    X: Any,
-    labels: Any,
-    indices: str | Index | Iterable[str | Index] = "paper",
-    *,
-    weights: Any = None,
-    noise_label: Hashable = None,
-    distinct: float = DISTINCT,
-    seed: int = 0,
-) -> Verdict:
-    """Is this clustering any good, and what should be done? With all data at hand.
-
-    Parameters
-    ----------
-    X : array-like of shape (n, d)
-        Samples.
-    labels : sequence of length n
-        The cluster of each.
-    indices : str or list, default "paper"
-        What is read, and compared with data without clusters.
-    weights : array-like of shape (n,), optional
-        How often each sample counts.
-    noise_label : hashable, optional
-        Label that marks noise; those samples are left out.
-    distinct : float, default sqrt(3)
-        Separation that two clusters must exceed. The default is what a uniform density gives
-        wherever it is cut; a larger value merges more and splits less.
-    seed : int
-        Random seed; the same seed gives the same verdict.
-
-    Returns
-    -------
-    Verdict
-        Its ``grade``, ``reference``, ``advice``; print it to read the answer.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import icvi
-    >>> rng = np.random.default_rng(0)
-    >>> truth = np.arange(600) % 3
-    >>> X = rng.normal(size=(600, 2)) + 8.0 * np.eye(3)[truth, :2]
-    >>> v = icvi.verdict(X, truth)
-    >>> v.grade, v.advice
-    ('distinct', [])
-    >>> icvi.verdict(X, truth == 2).advice[0].action
-    'split'
-    """
-    chosen = select(indices)
-    distinct = as_number(distinct, "distinct")
-    if not 0.0 < distinct < np.inf:
-        raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
-    X = as_samples(X)
-    label_array = as_label_array(labels, len(X))
-    w = None if weights is None else as_weights(weights, len(X))
-    names = Labels(noise_label)
-    columns, _ = names.encode(label_array)
-    counted = columns != NOISE if w is None else (columns != NOISE) & (w > 0.0)
-    X, label_array, w = X[counted], label_array[counted], None if w is None else w[counted]
-    columns, known = names.encode(label_array)
-    moments = gather(X, columns - 1, len(known), w, scatter=True)
-    assert moments.S is not None
-    groups = Groups(moments.n, moments.high, moments.S / moments.n[:, None, None])
-    rng = np.random.default_rng(seed)
-    samples = [_some(X[columns == number + 1], rng) for number in range(len(known))]
-    readings = scores(X, label_array, chosen, weights=w) if len(X) else {}
-    return judge(Evidence(known, groups, samples, seed), chosen, readings, distinct)
+def _how_good(v: Verdict) -> Iterator[str]:
+    if v.n_clusters == 0:
+        yield "There are no samples to judge."
+    elif v.n_clusters == 1:
+        yield "There is one cluster only, so there is nothing to compare it with."
+    elif v.doubts.too_few:
+        yield (
+            f"Cannot tell how good the clustering is: {v.n_clusters:,} clusters for "
+            f"{v.n_samples:,.0f} samples are nearly as many clusters as samples."
+        )
+    elif v.weakest is None:
+        yield "Cannot tell how good the clustering is: too few clusters have enough samples."
+    else:
+        w = v.weakest
+        pair = f"{short(w.label)} and {short(w.neighbour)}"
+        if v.grade == "unknown":
+            yield (
+                f"Cannot tell whether the closest two clusters, {pair}, are distinct: their "
+                f"separation is between {w.low:.1f} and {w.high:.1f}; more samples would tell."
+            )
+        else:
+            yield _GRADES[v.grade].format(k=v.n_clusters, pair=pair, S=f"{w.separation:.1f}")
+            yield (
+                f"Pieces of one cluster stay below {DISTINCT:.1f}; above {APART} there is hardly "
+                "anything in between."
+            )
+        if v.structureless:
+            yield "Data without clusters, cut into pieces, may look like this."
 
 
-def judge(
-    evidence: Evidence,
-    indices: Sequence[Index],
-    readings: dict[str, float],
-    distinct: float = DISTINCT,
-) -> Verdict:
-    """The verdict on clusters whose moments, and some of whose samples, are known."""
-    groups, k = evidence.groups, len(evidence.labels)
-    N = float(groups.counts.sum())
-    covariance = total_covariance(groups)
-    doubt = doubts(evidence.labels, groups, covariance)
-    splits = _splits(evidence, doubt.judged, distinct)
-    weakest, merges = _pairs(evidence, doubt.judged, distinct)
-    # A cluster that is two is wider than either, and looks close to what lies beside them.
-    two = {advice.clusters[0] for advice in splits}
-    merges = [advice for advice in merges if not two.intersection(advice.clusters)]
-    levels = reference(indices, N, covariance, k, evidence.seed)
-    comparable = [i for i in indices if i.name in levels and readings[i.name] == readings[i.name]]
-    better = [i.name for i in comparable if _is_better(i, readings[i.name], levels[i.name])]
-    return Verdict(
-        grade=_grade(weakest, doubt),
-        n_samples=N,
-        n_clusters=k,
-        readings=readings,
-        reference=levels,
-        advice=merges + splits,
-        weakest=weakest,
-        doubts=doubt,
-        better=better,
-        comparable=[index.name for index in comparable],
+def _compared(v: Verdict) -> Iterator[str]:
+    if not v.comparable:
+        return
+    n, of = len(v.better), len(v.comparable)
+    name = "SIL" if "SIL" in v.comparable else v.comparable[0]
+    level = v.reference[name]
+    how = "All" if n == of else "None" if n == 0 else f"{n}"
+    yield (
+        f"{how} of {of} indices read better than on data without clusters that are cut into "
+        f"{v.n_clusters} pieces ({name} {v.readings[name]:.3g}; without clusters "
+        f"{level.low:.3g} to {level.high:.3g})."
     )
 
 
-def total_covariance(groups: Groups) -> Array:
-    """Covariance of all samples."""
-    n, d = groups.counts, groups.centers.shape[1]
-    if not n.size:
-        return np.zeros((d, d))
-    share = n / n.sum()
-    e = groups.centers - share @ groups.centers
-    within = np.einsum("i,ijk->jk", share, groups.covariances)
-    return np.asarray(within + (share[:, None] * e).T @ e)
+def _what_to_do(v: Verdict) -> Iterator[str]:
+    merges = [advice for advice in v.advice if advice.action == "merge"]
+    splits = [advice for advice in v.advice if advice.action == "split"]
+    if merges:
+        pairs = [" with ".join(map(short, advice.clusters)) for advice in merges]
+        yield f"Merge {_some(pairs, 'pairs')}: {_range(merges)}, like pieces of one cluster."
+    if splits:
+        names = [short(advice.clusters[0]) for advice in splits]
+        looks = "it looks" if len(splits) == 1 else "each looks"
+        yield f"Split {_some(names, 'clusters')}: {looks} like two clusters, {_range(splits)}."
+    if not v.advice and v.weakest is not None and not v.doubts.too_few:
+        yield "There is nothing to merge and nothing to split."
 
 
-def _pairs(
-    evidence: Evidence, judged: NDArray[np.int64], distinct: float
-) -> tuple[Weakest | None, list[Advice]]:
-    """The weakest cluster, and the pairs to merge, closest first."""
-    if len(judged) < 2:
-        return None, []
-    groups = Groups(*(part[judged] for part in evidence.groups))
-    labels = [evidence.labels[number] for number in judged]
-    first, second = nearest_pairs(groups)
-    value, error = separation(groups, first, second)
-    low, high = np.maximum(value - _INTERVAL * error, 0.0), value + _INTERVAL * error
-    together = (value < distinct) & (value + _SURE * error < _TOGETHER * distinct / DISTINCT)
-    for p in np.flatnonzero(together & (value > _COINCIDENT)):
-        together[p] = _looks_like_one(evidence, judged[first[p]], judged[second[p]])
-    order = np.argsort(value)  # undefined last
-    merges = [
-        Advice(
-            "merge",
-            (labels[first[p]], labels[second[p]]),
-            *(float(x[p]) for x in (value, low, high)),
+def _doubts(v: Verdict) -> Iterator[str]:
+    d = v.doubts
+    if v.n_clusters == 0:
+        return
+    if d.small and not d.too_few:
+        few = f"{len(d.small)} of {v.n_clusters} clusters" if len(d.small) > 1 else "one cluster"
+        yield f"Cannot tell about {few} with fewer than {FEWEST} samples ({_named(d.small)})."
+    if d.dominant is not None:
+        yield (
+            f"Feature {d.dominant} carries 99 % of the variance, so the others hardly count: scale "
+            "the features if their units differ."
         )
-        for p in order
-        if together[p]
-    ]
-    p = order[0]
-    if np.isnan(value[p]):
-        return None, merges
-    pair = first[p], second[p]
-    small, large = sorted(pair, key=lambda i: groups.counts[i])
-    ends = (float(x[p]) for x in (value, low, high))
-    return Weakest(labels[small], labels[large], *ends), merges
+    if d.constant:
+        what = "Feature" if len(d.constant) == 1 else "Features"
+        yield f"{what} {_named(d.constant)} never changed and says nothing about clusters."
+    if d.wide:
+        yield "Clusters have fewer samples than features, so separations are rough."
 
 
-def _looks_like_one(evidence: Evidence, i: int, j: int) -> bool:
-    """Whether no valley lies between two clusters; samples tell what moments cannot."""
-    a, b = evidence.samples[i], evidence.samples[j]
-    first = np.arange(len(a) + len(b)) < len(a)
-    return gap_between(np.concatenate([a, b]), first, evidence.seed) > _FULL
+def _range(advice: Sequence[Advice]) -> str:
+    if len(advice) == 1:
+        only = advice[0]
+        interval = f"95 % interval {only.low:.1f} to {only.high:.1f}"
+        return f"separated by {only.separation:.1f} ({interval})"
+    low, high = (f"{end(each.separation for each in advice):.1f}" for end in (min, max))
+    return f"separated by {low}" + (f" to {high}" if high != low else "")
 
 
-def _splits(evidence: Evidence, judged: NDArray[np.int64], distinct: float) -> list[Advice]:
-    """Clusters that look like two, the clearest first."""
-    found = []
-    for number in judged:
-        split = find_split(evidence.samples[number], evidence.seed)
-        if split is not None and split.holds(distinct):
-            ends = _INTERVAL * split.error
-            found.append(
-                Advice(
-                    "split",
-                    (evidence.labels[number],),
-                    split.separation,
-                    split.separation - ends,
-                    split.separation + ends,
-                )
-            )
-    return sorted(found, key=lambda advice: -advice.separation)
+def _some(names: Sequence[str], what: str) -> str:
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more {what}"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _grade(weakest: Weakest | None, doubt: Doubts) -> Grade:
-    if weakest is None or doubt.too_few:
-        return "unknown"
-    if weakest.low < TOUCHING and weakest.high > APART:
-        return "unknown"
-    if weakest.separation < TOUCHING:
-        return "overlapping"
-    return "touching" if weakest.separation < APART else "distinct"
-
-
-def _is_better(index: Index, value: float, level: Level) -> bool:
-    return value > level.high if index.direction == "max" else value < level.low
-
-
-def _some(X: Array, rng: np.random.Generator) -> Array:
-    return X if len(X) <= MOST_SAMPLES else X[rng.choice(len(X), MOST_SAMPLES, replace=False)]
+def _named(labels: Sequence[Hashable]) -> str:
+    shown = ", ".join(map(short, labels[:_NAMED]))
+    return shown + (", ..." if len(labels) > _NAMED else "")
