@@ -62,13 +62,20 @@ def shift(A, Q, J, w, w_low, d, scatter):
     gain_low = ((fma(-gain, n, p) + p_low) - gain * n_low) / n
     scratch = Q.shape[0] - 1
     move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d)
-    for i in range(d):
-        row = L.Q_S + 2 * i if scatter else L.Q_S
-        lift, lift_low = Q[scratch, L.Q_LIFT, i], Q[scratch, L.Q_LIFT + 1, i]
-        for j in range(0 if scatter else i, i + 1):
+    if scatter:
+        for i in range(d):
+            row = L.Q_S + 2 * i
+            lift, lift_low = Q[scratch, L.Q_LIFT, i], Q[scratch, L.Q_LIFT + 1, i]
+            for j in range(i + 1):
+                e, e_low = Q[scratch, L.Q_GAP, j], Q[scratch, L.Q_GAP + 1, j]
+                S, S_low = Q[J, row, j], Q[J, row + 1, j]
+                Q[J, row, j], Q[J, row + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
+    else:
+        for j in range(d):
+            lift, lift_low = Q[scratch, L.Q_LIFT, j], Q[scratch, L.Q_LIFT + 1, j]
             e, e_low = Q[scratch, L.Q_GAP, j], Q[scratch, L.Q_GAP + 1, j]
-            S, S_low = Q[J, row, j], Q[J, row + 1, j]
-            Q[J, row, j], Q[J, row + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
+            S, S_low = Q[J, L.Q_S, j], Q[J, L.Q_S + 1, j]
+            Q[J, L.Q_S, j], Q[J, L.Q_S + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
 
 
 @embedded(forceinline=True, fastmath=False)
