@@ -5,17 +5,16 @@ Other kernels are plain functions under the decorators of `compiling` and `embed
 
 # What each piece gives, measured on one machine, with and without (CPU time, best of many short
 # runs). Below 15 % a piece is not worth its place: vectors of features, which took the place of the
-# loops in moments/columns.py, gave 0 to 5 %, and options that are quick to compare gave a second,
-# once per machine.
+# loops in moments/columns.py, gave 0 to 5 %.
 #
-#                                     embedded   lanes     minima
-#   eight indices, d=2   k=15          + 1 %       -         -
-#   eight indices, d=2   k=200         - 1 %       -         -
-#   eight indices, d=50  k=50            0 %       -         -
-#   NI + rCIP + rH, d=10 k=15          -10 %     +190 %      -
-#   fuzzy ART, 30 / 600 categories        -        -     +100 / +420 %
-#   first use, CH, nothing cached      +26 %       0 %       -
-#   first use, "paper"                 +32 %     +18 %       -
+#                                     embedded   lanes     minima      pipeline
+#   eight indices, d=2   k=15          + 1 %       -         -             -
+#   eight indices, d=2   k=200         - 1 %       -         -             -
+#   eight indices, d=50  k=50            0 %       -         -             -
+#   NI + rCIP + rH, d=10 k=15          -10 %     +190 %      -             -
+#   fuzzy ART, 30 / 600 categories        -        -     +100 / +420 %     -
+#   first use, CH, nothing cached      +26 %       0 %       -            +6 %
+#   first use, "paper"                 +32 %     +18 %       -           +33 %
 #
-# The numbers say how much longer it takes without. With ICVI_PLAIN_KERNELS=1 all three are left
+# The numbers say how much longer it takes without. With ICVI_PLAIN_KERNELS=1 all of them are left
 # out, and tests/kernels/test_compiling.py runs a selection of tests that way.

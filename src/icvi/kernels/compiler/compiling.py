@@ -22,9 +22,12 @@ from numba import types
 
 from icvi.kernels.compiler.announcing import announced
 from icvi.kernels.compiler.disk_cache import with_cache
+from icvi.kernels.compiler.pipeline import Pipeline
 
 #: Whether kernels do without what reaches into Numba where they can: slower, but the same numbers.
 PLAIN = os.environ.get("ICVI_PLAIN_KERNELS", "") not in ("", "0")
+
+_PIPELINE: dict[str, Any] = {} if PLAIN else {"pipeline_class": Pipeline}
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
@@ -93,7 +96,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "no_rewrites": True,
         **options,
     }
-    return numba.njit(function, error_model="numpy", nogil=True, **options)
+    return numba.njit(function, error_model="numpy", nogil=True, **_PIPELINE, **options)
 
 
 class EntryPoint:
@@ -147,6 +150,7 @@ def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., A
                 fastmath=fastmath,
                 no_rewrites=True,
                 no_cfunc_wrapper=True,
+                **_PIPELINE,
             )(function),
         )
 
@@ -168,6 +172,7 @@ def step(
             fastmath=fastmath,
             cache=cache,
             no_rewrites=cached,
+            **_PIPELINE,
         )(function)
 
     return _entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
