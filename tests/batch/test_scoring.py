@@ -143,7 +143,7 @@ def test_an_unknown_treatment_of_undefined_scores_is_refused():
 def test_many_clusters_are_scored_in_blocks(monkeypatch):
     X, labels = blobs(300, 2, 60)
     whole = icvi.scores(X, labels, "all")
-    monkeypatch.setattr("icvi.batch.derived._BLOCK", 500)
+    monkeypatch.setattr("icvi.indices.from_moments.derived._BLOCK", 500)
     assert icvi.scores(X, labels, "all") == whole
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from icvi.batch.derived import derive, with_gaussians
 from icvi.indices import Index, select
 from icvi.indices.catalogue import select_one
-from icvi.indices.ridge import Ridge
+from icvi.indices.from_moments.evaluate import evaluate, wanted
 from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
-from icvi.kernels.state import State
-from icvi.kernels.undefined import EMPTY, NEGATIVE_OVERFLOW, OVERFLOW
+from icvi.kernels.undefined import EMPTY
 from icvi.labels import NOISE, Labels, as_label_array
 from icvi.state.moments import Moments, gather
-from icvi.tracking.plan import wanted
 
 
 def score(
@@ -100,13 +94,12 @@ def scores(
     policy = UndefinedPolicy(chosen, undefined)
     on_clusters = [index for index in chosen if index.on == "clusters"]
     on_prototypes = [index for index in chosen if index.on == "prototypes"]
-    want = wanted(on_clusters)
-    moments = _moments(X, labels, weights, noise_label, scatter=bool(want & L.WANT_SCATTER))
+    scatter = bool(wanted(on_clusters) & L.WANT_SCATTER)
+    moments = _moments(X, labels, weights, noise_label, scatter=scatter)
     if moments is None:
         values = dict.fromkeys((index.name for index in chosen), EMPTY)
     else:
-        with np.errstate(all="ignore"):
-            values = _readings(on_clusters, moments, want)
+        values = evaluate(on_clusters, moments)
         if on_prototypes:
             values |= streamed(X, labels, on_prototypes, weights, noise_label)
     names = [index.name for index in chosen]
@@ -131,16 +124,6 @@ def streamed(
     return t.values
 
 
-def _readings(chosen: Sequence[Index], moments: Moments, want: int) -> dict[str, float]:
-    state = derive(moments, want)
-    states: dict[Ridge | None, State] = {None: state}
-    for index in chosen:
-        ridge = index.regularisation
-        if ridge is not None and ridge not in states:
-            states[ridge] = with_gaussians(state, moments, ridge.value(state.d), want)
-    return {index.name: _read(index, states[index.regularisation]) for index in chosen}
-
-
 def _moments(
     X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
 ) -> Moments | None:
@@ -157,16 +140,3 @@ def _moments(
     if not new:
         return None
     return gather(X, columns - 1, len(new), w, scatter=scatter)
-
-
-def _read(index: Index, state: State) -> float:
-    """A reading outside compiled code, undefined where it is undefined in compiled code."""
-    try:
-        value = index(state)
-    except OverflowError:
-        return OVERFLOW
-    except (ArithmeticError, ValueError, RuntimeError):
-        return math.nan
-    if value == math.inf:
-        return OVERFLOW
-    return NEGATIVE_OVERFLOW if value == -math.inf else value

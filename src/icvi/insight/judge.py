@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.scoring import scores
 from icvi.indices import Index, select
+from icvi.indices.from_moments.evaluate import evaluate
 from icvi.inputs import as_number, as_samples, as_weights
 from icvi.insight.doubts import Doubts, doubts
 from icvi.insight.reference import Level, reference
@@ -64,7 +64,7 @@ def verdict(
     labels : sequence of length n
         The cluster of each.
     indices : str or list, default "paper"
-        What is read, and compared with data without clusters.
+        What is read, and compared with data without clusters; those of clusters only, not Conn.
     weights : array-like of shape (n,), optional
         How often each sample counts.
     noise_label : hashable, optional
@@ -93,7 +93,7 @@ def verdict(
     >>> icvi.verdict(X, truth == 2).advice[0].action
     'split'
     """
-    chosen = select(indices)
+    chosen = [index for index in select(indices) if index.on == "clusters"]
     distinct = as_number(distinct, "distinct")
     if not 0.0 < distinct < np.inf:
         raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
@@ -110,7 +110,7 @@ def verdict(
     groups = Groups(moments.n, moments.high, moments.S / moments.n[:, None, None])
     rng = np.random.default_rng(seed)
     samples = [_some(X[columns == number + 1], rng) for number in range(len(known))]
-    readings = scores(X, label_array, chosen, weights=w) if len(X) else {}
+    readings = evaluate(chosen, moments) if len(X) else {}
     return judge(Evidence(known, groups, samples, seed), chosen, readings, distinct)
 
 

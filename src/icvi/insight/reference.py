@@ -15,8 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.scoring import scores
 from icvi.indices import Index
+from icvi.indices.from_moments.evaluate import evaluate, wanted
+from icvi.kernels import layout as L
+from icvi.state.moments import gather
 
 Array = NDArray[np.float64]
 
@@ -74,12 +76,13 @@ def _levels(
     m, d = int(min(max(N, k + 1), max(_MOST, 4 * k))), len(widths)
     cost = m * k * d * 20 + k * k * d**3 / 4
     repeats = int(np.clip(_WORK / cost, 6, _REPEATS))
-    weights = np.full(m, N / m)
+    weights, scatter = np.full(m, N / m), bool(wanted(indices) & L.WANT_SCATTER)
     readings = []
     for repeat in range(repeats):
         X = rng.normal(size=(m, d)) if repeat % 2 else rng.uniform(-(3**0.5), 3**0.5, size=(m, d))
         X *= widths
-        values = scores(X, k_means(X, k, rng), indices, weights=weights)
+        moments = gather(X, k_means(X, k, rng), k, weights, scatter=scatter)
+        values = evaluate(indices, moments)
         readings.append([values[index.name] for index in indices])
     table = np.array(readings)
     levels = []

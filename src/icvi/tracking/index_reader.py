@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index
+from icvi.indices.from_moments.evaluate import wanted
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.state.arrays import Plan, zeros
 from icvi.state.clusters import Clusters
-from icvi.tracking.plan import make_plan, wanted
+from icvi.tracking.plan import make_plan
 from icvi.transactions import own_arrays
 
 Floats = NDArray[np.float64]

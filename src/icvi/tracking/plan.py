@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
 
+from icvi.indices.from_moments.evaluate import wanted
 from icvi.indices.index import Index
 from icvi.indices.ridge import Ridge
 from icvi.kernels import layout as L
 from icvi.state.arrays import Plan
-
-
-def wanted(indices: Sequence[Index]) -> int:
-    """All caches that the indices need."""
-    return functools.reduce(int.__or__, (index.want for index in indices), 0)
 
 
 def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.batch.gaussians import Gaussians
+from icvi.indices.from_moments.gaussians import Gaussians
 from icvi.kernels import layout as L
 from icvi.kernels.state import State
 from icvi.state.moments import Moments, offsets, overall_mean, unweighted_mean

@@ -1,0 +1,1 @@
+"""Indices of moments that were gathered in one go, with numpy alone."""
