@@ -65,10 +65,34 @@ def test_a_finished_clustering_is_scored(clustered):
     scored = json.loads(result.stdout)
     assert (scored["samples"], scored["clusters"], scored["features"]) == (60, 3, ["x", "y"])
     assert scored["values"] == pytest.approx(icvi.scores(X, labels, "all"), rel=1e-12)
-    table = run("score", str(path), "--labels", "cluster").stdout.splitlines()
+    table = run("score", str(path), "--labels", "cluster", "--no-verdict").stdout.splitlines()
     assert table[0] == "60 samples, 3 clusters, 2 features (x, y)"
     assert len(table) == 2 + len(scored["values"])
     assert table[2].split()[:2] == ["CH", f"{scored['values']['CH']:.6g}"]
+
+
+def test_a_finished_clustering_is_judged(clustered):
+    path, X, labels = clustered
+    expected = icvi.verdict(X, labels, "all", feature_names=["x", "y"])
+    scored = run("score", str(path), "--labels", "cluster").stdout
+    assert f"features (x, y)\n\n{expected}\n\nindex" in scored
+    found = json.loads(run("score", str(path), "--labels", "cluster", "--json").stdout)["verdict"]
+    assert found["grade"] == expected.grade == "distinct"
+    assert found["advice"] == []
+    assert found["sentences"] == str(expected).split("\n")
+    without = run("score", str(path), "--labels", "cluster", "--json", "--no-verdict").stdout
+    assert "verdict" not in json.loads(without)
+
+
+def test_advice_names_the_labels_and_columns_of_the_file(tmp_path):
+    X, labels = blobs(400, d=1, k=2)
+    rows = [f"{x!r},7,{'ab'[c]}{n % 2}" for n, (x, c) in enumerate(zip(X[:, 0].tolist(), labels))]
+    path = tmp_path / "cut.csv"
+    path.write_text("\n".join(["size,shape,cluster", *rows]) + "\n")
+    found = json.loads(run("score", str(path), "--labels", "cluster", "--json").stdout)["verdict"]
+    merged = {(each["action"], frozenset(each["clusters"])) for each in found["advice"]}
+    assert merged == {("merge", frozenset(pair)) for pair in (["a0", "a1"], ["b0", "b1"])}
+    assert any("Feature shape never changed" in sentence for sentence in found["sentences"])
 
 
 def test_a_part_of_a_clustering_is_scored_from_a_pipe(clustered):

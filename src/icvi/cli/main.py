@@ -52,6 +52,12 @@ def list_(as_json: bool) -> None:
     "--format", type=click.Choice(["csv", "ndjson"]), help="Format of standard input (FILE -)."
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
+@click.option(
+    "--verdict/--no-verdict",
+    default=True,
+    show_default=True,
+    help="Say how good the clustering is, and what to merge or split.",
+)
 def score(
     file: str,
     label: str,
@@ -61,8 +67,9 @@ def score(
     bad_rows: str,
     format: str | None,
     as_json: bool,
+    verdict: bool,
 ) -> None:
-    """Print the validity indices of a finished clustering.
+    """Say how good a finished clustering is, and print its validity indices.
 
     FILE is a CSV, NDJSON or Parquet file with one row per sample, a quoted glob of several files,
     or - for standard input.
@@ -80,6 +87,7 @@ def score(
             noise_label=noise,
             bad_rows=bad_rows,
             format=format,
+            verdict=verdict,
         )
     if as_json:
         click.echo(scored.as_json())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence, Set
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -12,6 +13,8 @@ from rich.table import Table
 
 from icvi.batch.scoring import scores
 from icvi.indices import Index, select
+from icvi.insight.judge import verdict as judged
+from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import why
 from icvi.progress import progress
 from icvi.streams import open_source
@@ -32,6 +35,7 @@ class ScoredFile:
         noise_label: str | None,
         bad_rows: str,
         format: str | None,
+        verdict: bool = True,
     ) -> None:
         self.indices: tuple[Index, ...] = select(list(indices))
         X, labels = [], []
@@ -52,14 +56,20 @@ class ScoredFile:
             )
         if not X:
             raise ValueError(f"{shown_address(path)} has no samples")
-        y = np.concatenate(labels)
+        samples, y = np.concatenate(X), np.concatenate(labels)
         noise = None if noise_label is None else _typed(noise_label, set(y.tolist()))
-        self.values = scores(np.concatenate(X), y, list(self.indices), noise_label=noise)
+        self.values = scores(samples, y, list(self.indices), noise_label=noise)
+        self.verdict = (
+            judged(samples, y, self.indices, noise_label=noise, feature_names=self.columns)
+            if verdict
+            else None
+        )
         self.n_samples = len(y)
         self.n_clusters = len(set(y.tolist()) - {noise})
 
     def as_json(self) -> str:
         """One JSON object; undefined readings are null, and `undefined` has the reasons."""
+        verdict = {} if self.verdict is None else {"verdict": _as_dict(self.verdict)}
         return json.dumps(
             {
                 "samples": self.n_samples,
@@ -68,11 +78,12 @@ class ScoredFile:
                 "skipped": self.skipped,
                 "values": {n: v if math.isfinite(v) else None for n, v in self.values.items()},
                 "undefined": {n: why(v) for n, v in self.values.items() if not math.isfinite(v)},
+                **verdict,
             }
         )
 
     def print(self, console: Console) -> None:
-        """A line about the data and a table."""
+        """A line about the data, the verdict and a table."""
         console.print(
             f"{self.n_samples:,} samples, {self.n_clusters} clusters, "
             f"{len(self.columns)} features ({', '.join(map(printable, self.columns))})",
@@ -80,6 +91,11 @@ class ScoredFile:
             markup=False,
             emoji=False,
         )
+        if self.verdict is not None:
+            # Words stay whole in a terminal, lines in a file.
+            wrap = not console.is_terminal
+            text = f"\n{self.verdict}\n"
+            console.print(text, soft_wrap=wrap, highlight=False, markup=False, emoji=False)
         table = Table(box=None, pad_edge=False, header_style="bold")
         table.add_column("index")
         table.add_column("value", justify="right")
@@ -91,6 +107,23 @@ class ScoredFile:
                 index.name, f"{value:.6g}", reason or f"{BETTER[index.direction]} is better"
             )
         console.print(table, highlight=False)
+
+
+def _as_dict(verdict: Verdict) -> dict[str, Any]:
+    advice = [
+        {
+            "action": each.action,
+            "clusters": [
+                label if isinstance(label, (str, int, float)) else str(label)
+                for label in each.clusters
+            ],
+            "separation": each.separation,
+            "low": each.low,
+            "high": each.high,
+        }
+        for each in verdict.advice
+    ]
+    return {"grade": verdict.grade, "advice": advice, "sentences": str(verdict).split("\n")}
 
 
 def _typed(text: str, labels: Set[object]) -> object:

@@ -18,6 +18,7 @@ from icvi.insight.separation import DISTINCT, Groups, nearest_pairs, separation
 from icvi.insight.split import find_split, gap_between
 from icvi.insight.verdict import APART, TOUCHING, Advice, Grade, Verdict, Weakest
 from icvi.labels import NOISE, Labels, as_label_array
+from icvi.progress import progress
 from icvi.state.moments import gather
 from icvi.wording import short
 
@@ -53,6 +54,7 @@ def verdict(
     weights: Any = None,
     noise_label: Hashable = None,
     distinct: float = DISTINCT,
+    feature_names: Sequence[str] | None = None,
     seed: int = 0,
 ) -> Verdict:
     """Is this clustering any good, and what should be done? With all data at hand.
@@ -72,6 +74,8 @@ def verdict(
     distinct : float, default sqrt(3)
         Separation that two clusters must exceed. The default is what a uniform density gives
         wherever it is cut; a larger value merges more and splits less.
+    feature_names : sequence of str, optional
+        What features are called; by default the columns of a frame.
     seed : int
         Random seed; the same seed gives the same verdict.
 
@@ -97,7 +101,10 @@ def verdict(
     distinct = as_number(distinct, "distinct")
     if not 0.0 < distinct < np.inf:
         raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
+    features = _feature_names(X, feature_names)
     X = as_samples(X)
+    if features is not None and len(features) != X.shape[1]:
+        raise ValueError(f"expected {X.shape[1]} feature names, got {len(features)}")
     label_array = as_label_array(labels, len(X))
     w = None if weights is None else as_weights(weights, len(X))
     names = Labels(noise_label)
@@ -111,7 +118,7 @@ def verdict(
     rng = np.random.default_rng(seed)
     samples = [_some(X[columns == number + 1], rng) for number in range(len(known))]
     readings = evaluate(chosen, moments) if len(X) else {}
-    return judge(Evidence(known, groups, samples, seed), chosen, readings, distinct)
+    return judge(Evidence(known, groups, samples, seed), chosen, readings, distinct, features)
 
 
 def judge(
@@ -119,6 +126,7 @@ def judge(
     indices: Sequence[Index],
     readings: dict[str, float],
     distinct: float = DISTINCT,
+    features: list[str] | None = None,
 ) -> Verdict:
     """The verdict on clusters whose moments, and some of whose samples, are known."""
     groups, k = evidence.groups, len(evidence.labels)
@@ -145,6 +153,7 @@ def judge(
         doubts=doubt,
         better=better,
         comparable=[index.name for index in comparable],
+        features=features,
     )
 
 
@@ -207,19 +216,13 @@ def _looks_like_one(evidence: Evidence, i: int, j: int) -> bool:
 def _splits(evidence: Evidence, judged: NDArray[np.int64], distinct: float) -> list[Advice]:
     """Clusters that look like two, the clearest first."""
     found = []
-    for number in judged:
-        split = find_split(evidence.samples[number], evidence.seed)
-        if split is not None and split.holds(distinct):
-            ends = _INTERVAL * split.error
-            found.append(
-                Advice(
-                    "split",
-                    (evidence.labels[number],),
-                    split.separation,
-                    split.separation - ends,
-                    split.separation + ends,
-                )
-            )
+    with progress("icvi: looking for clusters that are two", len(judged)) as advance:
+        for number in judged:
+            split = find_split(evidence.samples[number], evidence.seed)
+            if split is not None and split.holds(distinct):
+                label, S, ends = evidence.labels[number], split.separation, _INTERVAL * split.error
+                found.append(Advice("split", (label,), S, S - ends, S + ends))
+            advance(1)
     return sorted(found, key=lambda advice: -advice.separation)
 
 
@@ -235,6 +238,11 @@ def _grade(weakest: Weakest | None, doubt: Doubts, distinct: float) -> Grade:
 
 def _is_better(index: Index, value: float, level: Level) -> bool:
     return value > level.high if index.direction == "max" else value < level.low
+
+
+def _feature_names(X: Any, given: Sequence[str] | None) -> list[str] | None:
+    names = getattr(X, "columns", None) if given is None else given
+    return None if names is None or isinstance(names, str) else [str(name) for name in names]
 
 
 def _some(X: Array, rng: np.random.Generator) -> Array:

@@ -9,7 +9,7 @@ from typing import Literal
 from icvi.insight.doubts import FEWEST, Doubts
 from icvi.insight.reference import Level
 from icvi.insight.separation import DISTINCT
-from icvi.wording import short
+from icvi.wording import printable, short
 
 Grade = Literal["distinct", "touching", "overlapping", "unknown"]
 
@@ -83,6 +83,8 @@ class Verdict:
         What cannot be told, and why.
     better, comparable : list of str
         Indices that read better than their reference, of those that have one.
+    features : list of str or None
+        Names of the features, where they have any.
     """
 
     grade: Grade
@@ -96,6 +98,7 @@ class Verdict:
     doubts: Doubts
     better: list[str] = field(default_factory=list)
     comparable: list[str] = field(default_factory=list)
+    features: list[str] | None = None
 
     def __str__(self) -> str:
         return "\n".join(sentences(self))
@@ -142,11 +145,13 @@ def _compared(v: Verdict) -> Iterator[str]:
     n, of = len(v.better), len(v.comparable)
     name = "SIL" if "SIL" in v.comparable else v.comparable[0]
     level = v.reference[name]
-    how = "All" if n == of else "None" if n == 0 else f"{n}"
+    if of == 1:
+        how = f"{name} reads {'better' if n else 'no better'}"
+    else:
+        how = f"{'All' if n == of else 'None of' if n == 0 else f'{n} of'} {of} indices read better"
     yield (
-        f"{how} of {of} indices read better than on data without clusters that are cut into "
-        f"{v.n_clusters} pieces ({name} {v.readings[name]:.3g}; without clusters "
-        f"{level.low:.3g} to {level.high:.3g})."
+        f"{how} than on data without clusters that are cut into {v.n_clusters} pieces "
+        f"({name} {v.readings[name]:.3g}; without clusters {level.low:.3g} to {level.high:.3g})."
     )
 
 
@@ -170,15 +175,18 @@ def _doubts(v: Verdict) -> Iterator[str]:
         return
     if d.small and not d.too_few:
         few = f"{len(d.small)} of {v.n_clusters} clusters" if len(d.small) > 1 else "one cluster"
-        yield f"Cannot tell about {few} with fewer than {FEWEST} samples ({_named(d.small)})."
+        names = _listed([short(label) for label in d.small])
+        yield f"Cannot tell about {few} with fewer than {FEWEST} samples ({names})."
     if d.dominant is not None:
         yield (
-            f"Feature {d.dominant} carries 99 % of the variance, so the others hardly count: scale "
-            "the features if their units differ."
+            f"Feature {_feature(v, d.dominant)} carries 99 % of the variance, so the others hardly "
+            "count: scale the features if their units differ."
         )
     if d.constant:
-        what = "Feature" if len(d.constant) == 1 else "Features"
-        yield f"{what} {_named(d.constant)} never changed and says nothing about clusters."
+        one = len(d.constant) == 1
+        names = _listed([_feature(v, number) for number in d.constant])
+        says = "says" if one else "say"
+        yield f"Feature{'' if one else 's'} {names} never changed and {says} nothing."
     if d.wide:
         yield "Clusters have fewer samples than features, so separations are rough."
 
@@ -198,6 +206,9 @@ def _some(names: Sequence[str], what: str) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
-def _named(labels: Sequence[Hashable]) -> str:
-    shown = ", ".join(map(short, labels[:_NAMED]))
-    return shown + (", ..." if len(labels) > _NAMED else "")
+def _feature(v: Verdict, number: int) -> str:
+    return str(number) if v.features is None else printable(v.features[number])
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
