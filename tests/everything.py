@@ -206,6 +206,7 @@ def scores():
     icvi.score(X, LABELS, "CH")
     icvi.scores(X, LABELS, "all", weights=np.full(60, 2.0))
     icvi.scores(X, LABELS, ["Conn"])
+    icvi.verdict(X, LABELS)
     many = np.tile(X, (60, 1)) + RNG.normal(size=(3600, 2))  # more than numpy alone is for
     for name in set(icvi.batch.__all__) - {"conn_index", "conn_index_score"}:
         getattr(icvi.batch, name)(X, LABELS)

@@ -44,7 +44,7 @@ def test_warming_up_compiles_what_the_next_run_loads(tmp_path):
     assert first.returncode == 0, first.stderr
     assert first.stdout.startswith("ready in ")
     compiled = sorted(path.name for path in tmp_path.rglob("*.nbc"))
-    assert any(name.startswith("update_many.") for name in compiled)
+    assert any(name.startswith("adding.update_many_") for name in compiled)
     assert run("warmup", "WB", NUMBA_CACHE_DIR=str(tmp_path)).returncode == 0
     assert sorted(path.name for path in tmp_path.rglob("*.nbc")) == compiled
 
@@ -77,8 +77,8 @@ def test_a_finished_clustering_is_judged(clustered):
     scored = run("score", str(path), "--labels", "cluster").stdout
     assert f"features (x, y)\n\n{expected}\n\nindex" in scored
     found = json.loads(run("score", str(path), "--labels", "cluster", "--json").stdout)["verdict"]
-    assert found["grade"] == expected.grade == "distinct"
-    assert found["advice"] == []
+    assert found["grade"] == expected.grade
+    assert len(found["advice"]) == len(expected.advice)
     assert found["sentences"] == str(expected).split("\n")
     without = run("score", str(path), "--labels", "cluster", "--json", "--no-verdict").stdout
     assert "verdict" not in json.loads(without)
@@ -86,7 +86,8 @@ def test_a_finished_clustering_is_judged(clustered):
 
 def test_advice_names_the_labels_and_columns_of_the_file(tmp_path):
     X, labels = blobs(400, d=1, k=2)
-    rows = [f"{x!r},7,{'ab'[c]}{n % 2}" for n, (x, c) in enumerate(zip(X[:, 0].tolist(), labels))]
+    names = [f"{'ab'[c]}{n // 2 % 2}" for n, c in enumerate(labels)]
+    rows = [f"{x!r},7,{name}" for x, name in zip(X[:, 0].tolist(), names)]
     path = tmp_path / "cut.csv"
     path.write_text("\n".join(["size,shape,cluster", *rows]) + "\n")
     found = json.loads(run("score", str(path), "--labels", "cluster", "--json").stdout)["verdict"]

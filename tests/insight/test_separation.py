@@ -84,6 +84,14 @@ def test_units_of_features_do_not_matter():
     np.testing.assert_allclose(scaled, plain, rtol=1e-6)
 
 
+def test_a_feature_that_never_changes_does_not_matter():
+    rng = np.random.default_rng(2)
+    a, b = rng.normal(size=(30, 3)), rng.normal(size=(40, 3)) + 1.0
+    wider = [np.column_stack([x, np.full(len(x), 7.0)]) for x in (a, b)]
+    plain = separation(groups_of(a, b), ONE, OTHER).value[0]
+    assert separation(groups_of(*wider), ONE, OTHER).value[0] == pytest.approx(plain, rel=0.05)
+
+
 def test_points_without_width_are_as_far_apart_as_can_be():
     a, b = np.zeros((5, 2)), np.ones((5, 2))
     assert separation(groups_of(a, b), ONE, OTHER).value[0] == math.inf

@@ -114,6 +114,10 @@ BAD = {
     "unknown index": (np.eye(3), [0, 1, 1], {"indices": "nothing"}),
     "negative weight": (np.eye(2), [0, 1], {"weights": [1.0, -1.0]}),
     "distinct": (np.eye(2), [0, 1], {"distinct": 0.0}),
+    "seed": (np.eye(2), [0, 1], {"seed": -1}),
+    "seed as text": (np.eye(2), [0, 1], {"seed": "now"}),
+    "names": (np.eye(2), [0, 1], {"feature_names": ["x"]}),
+    "names as text": (np.eye(2), [0, 1], {"feature_names": "xy"}),
     "distinct as text": (np.eye(2), [0, 1], {"distinct": "much"}),
 }
 

@@ -42,7 +42,7 @@ def test_threads_that_call_an_entry_point_at_the_same_time_compile_it_once():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join()
+        thread.join(processes.PATIENCE)
     assert made == [1]
 
 

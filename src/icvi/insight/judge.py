@@ -101,6 +101,8 @@ def verdict(
     distinct = as_number(distinct, "distinct")
     if not 0.0 < distinct < np.inf:
         raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
+    if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
+        raise ValueError(f"expected seed to be an integer of at least 0, got {short(seed)}")
     features = _feature_names(X, feature_names)
     X = as_samples(X)
     if features is not None and len(features) != X.shape[1]:
@@ -242,7 +244,9 @@ def _is_better(index: Index, value: float, level: Level) -> bool:
 
 def _feature_names(X: Any, given: Sequence[str] | None) -> list[str] | None:
     names = getattr(X, "columns", None) if given is None else given
-    return None if names is None or isinstance(names, str) else [str(name) for name in names]
+    if isinstance(names, str):
+        raise TypeError(f"expected feature_names to be a sequence of names, got {short(names)}")
+    return None if names is None else [str(name) for name in names]
 
 
 def _some(X: Array, rng: np.random.Generator) -> Array:

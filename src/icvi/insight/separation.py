@@ -146,7 +146,9 @@ def _shrunk(C: Array, share: Array, gap: Array | None = None) -> Array:
     shrunk = (1.0 - share)[:, None, None] * C
     variances = np.einsum("pii->pi", C)
     floor = _THIN * (variances.sum(axis=1, keepdims=True) / d if gap is None else gap**2)
-    shrunk[:, range(d), range(d)] = np.maximum(variances, floor)
+    widths = np.maximum(variances, floor)
+    # A feature that has one value everywhere says nothing, whatever width it is given.
+    shrunk[:, range(d), range(d)] = np.where(widths > 0.0, widths, 1.0)
     return shrunk
 
 

@@ -202,7 +202,7 @@ def discriminant(X: Array, first: Mask) -> Array | None:
     C = e.T @ e / n
     variances = np.maximum(C.diagonal(), 1e-12 * gap**2)
     C *= 1.0 - min(1.0, d / n)
-    C[np.diag_indices(d)] = variances
+    C[np.diag_indices(d)] = np.where(variances > 0.0, variances, 1.0)
     try:
         w = np.linalg.solve(C, gap)
     except np.linalg.LinAlgError:
