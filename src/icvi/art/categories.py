@@ -110,7 +110,7 @@ class Module:
         if not W.shape[1] - EXTRA_ROWS == 2 * X.shape[1] == bounds.size:
             raise RuntimeError(f"expected {bounds.shape[1]} features, got {X.shape[1]}")
         winners = np.empty((len(X), 2), dtype=np.int64)
-        rank_categories(W, k, X, bounds, rho, alpha, owners, winners)
+        rank_categories.compiled(W, k, X, bounds, rho, alpha, owners, winners)
         return winners
 
     def snapshot(self, n: int | None = None) -> Saved:
@@ -246,7 +246,7 @@ class ModuleA:
         m, n = self.module, len(X)
         winners, done = np.empty((n, 2), dtype=np.int64), 0
         while True:  # the kernel stops where the module is full
-            done = learn_prototypes(
+            done = learn_prototypes.compiled(
                 *(m.W, m.counters, m.undo_log, self.seen, X, clusters, self.scaling.bounds),
                 *(rho, alpha, beta, done, winners),
             )

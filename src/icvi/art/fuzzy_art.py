@@ -209,7 +209,7 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         rho, alpha, beta = self.rho, self.alpha, self.beta
         labels, done = np.empty(n, _INTEGER), 0
         while True:  # the kernel stops where the module is full
-            done = learn_categories(
+            done = learn_categories.compiled(
                 m.W, m.counters, m.undo_log, X, s.bounds, rho, alpha, beta, done, labels
             )
             if done == n:

@@ -317,7 +317,7 @@ class FuzzyARTMAP(ArtEstimator):
         targets = self._targets.learn(y, self.rho_b, alpha, beta)
         winners, done = np.empty(n, _INTEGER), 0
         while True:  # the kernel stops where the module is full
-            done = learn_map(
+            done = learn_map.compiled(
                 m.W, m.counters, m.undo_log, X, targets, s.bounds, rho, alpha, beta, done, winners
             )
             if done == n:

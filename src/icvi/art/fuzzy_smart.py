@@ -245,7 +245,7 @@ class FuzzySMART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         while True:  # the kernel stops where a module is full
             if self._seen.size < b.room:
                 self._seen = np.concatenate([self._seen, np.zeros(b.room, dtype=np.int64)])
-            done = learn_hierarchy(
+            done = learn_hierarchy.compiled(
                 *(a.W, a.counters, a.undo_log, b.W, b.counters, b.undo_log, self._seen),
                 *(X, s.bounds, self.rho_a, self.rho_b, self.alpha, self.beta),
                 *(done, labels, winners),

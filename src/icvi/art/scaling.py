@@ -77,7 +77,7 @@ class Scaling:
 
     def check(self, X: NDArray[np.float64], out_of_bounds: OutOfBounds) -> None:
         """Refuse samples with entries that are not finite, or, on "error", out of bounds."""
-        position = first_outside(X, self._limits[out_of_bounds])
+        position = first_outside.compiled(X, self._limits[out_of_bounds])
         if position >= 0:
             as_samples(X)  # names entries that are not finite
             sample, feature = divmod(position, self.d)

@@ -217,7 +217,7 @@ class ModuleB:
         m, n = self.module, len(y)
         categories, done = np.empty(n, _INTEGER), 0
         while True:  # the kernel stops where the module is full
-            done = learn_categories(
+            done = learn_categories.compiled(
                 *(m.W, m.counters, m.undo_log, y, self.scaling.bounds, rho, alpha, beta),
                 *(done, categories),
             )

@@ -109,17 +109,20 @@ class EntryPoint:
     def __init__(self, function: Callable[..., Any], compile: Callable[[], Any]) -> None:
         self.module, self.name = function.__module__, function.__name__
         self._compile = compile
-        self._compiled: Any = None
 
-    @property
-    def compiled(self) -> Any:
-        """What Numba made of the function, now or before; it may be in the cache on disk."""
-        if self._compiled is None:
-            with _one_at_a_time:
-                if self._compiled is None:
-                    with _compilation():
-                        self._compiled = self._compile()
-        return self._compiled
+    #: What Numba made of the function, now or before; it may be in the cache on disk.
+    compiled: Any
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked for what is not there: from the second time on ``compiled`` is an attribute like
+        # any other, which single samples are quicker to get than a property.
+        if name != "compiled":
+            raise AttributeError(f"an entry point has no attribute {name!r}")
+        with _one_at_a_time:
+            if "compiled" not in vars(self):
+                with _compilation():
+                    self.compiled = self._compile()
+        return vars(self)["compiled"]
 
     @property
     def address(self) -> int:
