@@ -11,6 +11,8 @@ import time
 
 import pytest
 import redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
 
 import processes
 
@@ -99,7 +101,9 @@ class Server:
         self.start()
 
     def client(self):
-        return redis.Redis(port=self.port)
+        # A server that has just started may still be loading; old clients do not try again.
+        again = Retry(ConstantBackoff(0.1), 100)
+        return redis.Redis(port=self.port, retry=again, retry_on_error=[redis.BusyLoadingError])
 
     def add(self, start, stop):
         with self.client() as client, client.pipeline() as pipe:
