@@ -93,8 +93,8 @@ def test_commands_in_the_text_have_the_options_they_are_shown_with(page):
     for name, rest in re.findall(r"\bicvi ([a-z]+)((?: [^`|;]*)?)(?=`|\||;)", text):
         if name not in main.commands:
             continue  # a sentence that begins with icvi
-        options = {option for parameter in main.commands[name].params for option in parameter.opts}
-        options |= {"--help"}
+        parameters = main.commands[name].params
+        options = {"--help"} | {o for p in parameters for o in (*p.opts, *p.secondary_opts)}
         unknown = [word for word in re.findall(r"(?<= )--[a-z-]+", rest) if word not in options]
         assert not unknown, f"icvi {name}{rest}"
 

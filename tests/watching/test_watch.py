@@ -169,7 +169,7 @@ def test_the_trace_holds_all_readings(data, tmp_path, ending):
     path = tmp_path / f"trace.{ending}"
     icvi.watch((X, labels), indices=["CH", "NI"], trace=path).run()
     read = {
-        "csv": lambda: pandas.read_csv(path),
+        "csv": lambda: pandas.read_csv(path, float_precision="round_trip"),
         "ndjson": lambda: pandas.read_json(path, lines=True, precise_float=True),
         "parquet": lambda: pandas.read_parquet(path),
     }[ending]()

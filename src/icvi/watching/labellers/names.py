@@ -49,11 +49,10 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
     --------
     >>> named_clusterer("minibatch-kmeans", {"n_clusters": 5})
     MiniBatchKMeans(n_clusters=5)
-    >>> named_clusterer("sklearn.cluster.Birch", {"treshold": 0.3})
+    >>> named_clusterer("sklearn.cluster.Birch", {"treshold": 0.3})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: Birch has no parameter 'treshold', did you mean 'threshold'?; it has threshold, \
-branching_factor, n_clusters, compute_labels
+    ValueError: Birch has no parameter 'treshold', did you mean 'threshold'?; it has threshold, ...
     """
     if is_model(name):
         refuse_parameters(params, f"{name} is a saved model")
