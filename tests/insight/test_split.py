@@ -51,10 +51,9 @@ def test_two_clusters_are_found(family):
         width = X[:, 0].std()
         X[n:, 0] += 5.6 * width  # S = 2.8
         split = find_split(X, seed)
-        found += split.holds()
         right = (split.members == (np.arange(2 * n) < n)).mean()
-        assert not split.holds() or max(right, 1.0 - right) > 0.9
-    assert found >= 19
+        found += split.holds() and max(right, 1.0 - right) > 0.9
+    assert found >= 17
 
 
 def test_a_small_second_cluster_is_found():
