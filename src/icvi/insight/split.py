@@ -33,9 +33,9 @@ _FEWEST = 30  # samples below which no valley can be seen
 _PURSUITS = 6  # starts of the search for extreme kurtosis and skewness
 _BAND = 1.0 / 6.0  # half the width of a band, in distances of the groups' means
 
-#: Level of the test for a valley. The middle of a cluster with one peak is its fullest place: of 420
-#: such clusters of seven families the least p was 0.086, the 1 % quantile 0.40. Separations of some
-#: exceeded sqrt(3), but none did so with a p below this level.
+#: Level of the test for a valley. The middle of a cluster with one peak is its fullest place: of
+#: 420 such clusters of seven families the least p was 0.086, the 1 % quantile 0.40. Separations of
+#: some exceeded sqrt(3), but none did so with a p below this level.
 LEVEL = 0.1
 
 
