@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,20 @@ from numpy.typing import NDArray
 from icvi.indices import Index, select
 from icvi.indices.from_moments.evaluate import evaluate
 from icvi.inputs import as_number, as_samples, as_weights
+from icvi.insight.advice import (
+    Advice,
+    Evidence,
+    Key,
+    Pairs,
+    Strictness,
+    merges,
+    pairs,
+    split,
+)
 from icvi.insight.doubts import Doubts, doubts
 from icvi.insight.reference import Level, reference
-from icvi.insight.separation import DISTINCT, Groups, nearest_pairs, separation
-from icvi.insight.split import find_split, gap_between
-from icvi.insight.verdict import APART, TOUCHING, Advice, Grade, Verdict, Weakest
+from icvi.insight.separation import DISTINCT, Groups, nearest_pairs
+from icvi.insight.verdict import APART, TOUCHING, Grade, Verdict, Weakest
 from icvi.labels import NOISE, Labels, as_label_array
 from icvi.progress import progress
 from icvi.state.moments import gather
@@ -24,26 +34,8 @@ from icvi.wording import short
 
 Array = NDArray[np.float64]
 
-#: Merging is advised where the separation is surely below this, about 2 for true neighbours.
-_TOGETHER = 2.0
-#: Below this clusters lie in the same place, and there is no gap to look into.
-_COINCIDENT = 1.0
-#: How full the gap between pieces of one cluster is at least; between true neighbours about 0.3.
-_FULL = 0.6
-_SURE, _INTERVAL = 2.33, 1.96  # standard errors: one-sided 1 %, two-sided 5 %
-
 #: Samples of a cluster that are searched for two clusters.
 MOST_SAMPLES = 512
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a verdict is based on: moments of all clusters, and some samples of each."""
-
-    labels: Sequence[Hashable]
-    groups: Groups
-    samples: Sequence[Array]
-    seed: int = 0
 
 
 def verdict(
@@ -98,9 +90,7 @@ def verdict(
     'split'
     """
     chosen = [index for index in select(indices) if index.on == "clusters"]
-    distinct = as_number(distinct, "distinct")
-    if not 0.0 < distinct < np.inf:
-        raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
+    distinct = as_distinct(distinct)
     if not isinstance(seed, (int, np.integer)) or isinstance(seed, bool) or seed < 0:
         raise ValueError(f"expected seed to be an integer of at least 0, got {short(seed)}")
     features = _feature_names(X, feature_names)
@@ -123,23 +113,43 @@ def verdict(
     return judge(Evidence(known, groups, samples, seed), chosen, readings, distinct, features)
 
 
+def as_distinct(distinct: float) -> float:
+    """The separation that two clusters must exceed, checked."""
+    distinct = as_number(distinct, "distinct")
+    if not 0.0 < distinct < np.inf:
+        raise ValueError(f"expected distinct to be a positive number, got {short(distinct)}")
+    return distinct
+
+
 def judge(
     evidence: Evidence,
     indices: Sequence[Index],
     readings: dict[str, float],
     distinct: float = DISTINCT,
     features: list[str] | None = None,
+    since: Mapping[Key, int | None] = MappingProxyType({}),
 ) -> Verdict:
-    """The verdict on clusters whose moments, and some of whose samples, are known."""
+    """The verdict on clusters whose moments, and some of whose samples, are known.
+
+    ``since`` has the samples at which advice first held, on a stream.
+    """
     groups, k = evidence.groups, len(evidence.labels)
     N = float(groups.counts.sum())
     covariance = total_covariance(groups)
     doubt = doubts(evidence.labels, groups, covariance)
-    splits = _splits(evidence, doubt.judged, distinct)
-    weakest, merges, structureless = _pairs(evidence, doubt.judged, distinct)
+    strict, judged = Strictness(distinct), doubt.judged
+    splits = _splits(evidence, judged, strict)
+    weakest, together, structureless = None, [], False
+    if len(judged) > 1:
+        first, second = nearest_pairs(Groups(*(part[judged] for part in groups)))
+        found = pairs(groups, judged[first], judged[second])
+        weakest = _weakest(evidence, found)
+        structureless = weakest is not None and _may_be_pieces(found, judged, distinct)
+        together = merges(evidence, found, strict)
     # A cluster that is two is wider than either, and looks close to what lies beside them.
     two = {advice.clusters[0] for advice in splits}
-    merges = [advice for advice in merges if not two.intersection(advice.clusters)]
+    together = [advice for advice in together if not two.intersection(advice.clusters)]
+    advice = [replace(each, since=since.get(each.key)) for each in [*together, *splits]]
     levels = reference(indices, N, covariance, k, evidence.seed)
     comparable = [i for i in indices if i.name in levels and readings[i.name] == readings[i.name]]
     better = [i.name for i in comparable if _is_better(i, readings[i.name], levels[i.name])]
@@ -149,7 +159,7 @@ def judge(
         n_clusters=k,
         readings=readings,
         reference=levels,
-        advice=merges + splits,
+        advice=advice,
         weakest=weakest,
         structureless=structureless,
         doubts=doubt,
@@ -170,60 +180,31 @@ def total_covariance(groups: Groups) -> Array:
     return np.asarray(within + (share[:, None] * e).T @ e)
 
 
-def _pairs(
-    evidence: Evidence, judged: NDArray[np.int64], distinct: float
-) -> tuple[Weakest | None, list[Advice], bool]:
-    """The weakest cluster, the pairs to merge, closest first, and whether all may be pieces."""
-    if len(judged) < 2:
-        return None, [], False
-    groups = Groups(*(part[judged] for part in evidence.groups))
-    labels = [evidence.labels[number] for number in judged]
-    first, second = nearest_pairs(groups)
-    value, error = separation(groups, first, second)
-    low, high = np.maximum(value - _INTERVAL * error, 0.0), value + _INTERVAL * error
-    together = (value < distinct) & (value + _SURE * error < _TOGETHER * distinct / DISTINCT)
-    for p in np.flatnonzero(together & (value > _COINCIDENT)):
-        together[p] = _looks_like_one(evidence, judged[first[p]], judged[second[p]])
-    order = np.argsort(value)  # undefined last
-    merges = [
-        Advice(
-            "merge",
-            (labels[first[p]], labels[second[p]]),
-            float(value[p]),
-            float(low[p]),
-            float(high[p]),
-        )
-        for p in order
-        if together[p]
-    ]
-    p = order[0]
-    if np.isnan(value[p]):
-        return None, merges, False
-    # Every cluster has a neighbour from which it is not surely distinct.
-    unclear = low < distinct
-    pieces = len({*first[unclear], *second[unclear]}) == len(judged)
-    pair = first[p], second[p]
-    small, large = sorted(pair, key=lambda i: groups.counts[i])
-    interval = float(value[p]), float(low[p]), float(high[p])
-    return Weakest(labels[small], labels[large], *interval), merges, pieces
+def _weakest(evidence: Evidence, found: Pairs) -> Weakest | None:
+    """The cluster that is least separated from another one."""
+    p = int(np.argsort(found.value)[0])  # undefined last
+    if np.isnan(found.value[p]):
+        return None
+    pair = int(found.first[p]), int(found.second[p])
+    small, large = sorted(pair, key=lambda i: evidence.groups.counts[i])
+    interval = (float(part[p]) for part in (found.value, found.low, found.high))
+    return Weakest(evidence.labels[small], evidence.labels[large], *interval)
 
 
-def _looks_like_one(evidence: Evidence, i: int, j: int) -> bool:
-    """Whether no valley lies between two clusters; samples tell what moments cannot."""
-    a, b = evidence.samples[i], evidence.samples[j]
-    first = np.arange(len(a) + len(b)) < len(a)
-    return gap_between(np.concatenate([a, b]), first, evidence.seed) > _FULL
+def _may_be_pieces(found: Pairs, judged: NDArray[np.int64], distinct: float) -> bool:
+    """Whether every cluster has a neighbour from which it is not surely distinct."""
+    unclear = found.low < distinct
+    return len({*found.first[unclear], *found.second[unclear]}) == len(judged)
 
 
-def _splits(evidence: Evidence, judged: NDArray[np.int64], distinct: float) -> list[Advice]:
+def _splits(evidence: Evidence, judged: NDArray[np.int64], strict: Strictness) -> list[Advice]:
     """Clusters that look like two, the clearest first."""
     found = []
     with progress("icvi: looking for clusters that are two", len(judged)) as advance:
-        for number in judged:
-            split = find_split(evidence.samples[number], evidence.seed)
-            if split is not None and split.holds(distinct):
-                label, S, ends = evidence.labels[number], split.separation, _INTERVAL * split.error
-                found.append(Advice("split", (label,), S, S - ends, S + ends))
+        for number in judged.tolist():
+            advice = split(evidence, number, strict)
+            if advice is not None:
+                found.append(advice)
             advance(1)
     return sorted(found, key=lambda advice: -advice.separation)
 

@@ -47,9 +47,9 @@ class Split(NamedTuple):
     p_value: float  # of as few samples in the gap without a valley
     members: Mask  # which samples are on the first side, by a cut that all of them chose
 
-    def holds(self, distinct: float = DISTINCT) -> bool:
+    def holds(self, distinct: float = DISTINCT, level: float = LEVEL) -> bool:
         """Whether the cluster looks like two."""
-        return self.separation > distinct and self.p_value < LEVEL
+        return self.separation > distinct and self.p_value < level
 
 
 def find_split(X: Array, seed: int = 0) -> Split | None:

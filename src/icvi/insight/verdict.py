@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from icvi.insight.advice import Advice
 from icvi.insight.doubts import FEWEST, Doubts
 from icvi.insight.reference import Level
 from icvi.insight.separation import DISTINCT
@@ -23,30 +24,6 @@ _GRADES = {
     "touching": "The {k} clusters touch: the closest two, {pair}, are separated by only {S}.",
     "overlapping": "Some of the {k} clusters overlap: {pair} are separated by only {S}.",
 }
-
-
-@dataclass(frozen=True)
-class Advice:
-    """One thing to do.
-
-    Attributes
-    ----------
-    action : {"merge", "split"}
-        What to do.
-    clusters : tuple
-        The labels: two to merge, or one to split.
-    separation, low, high : float
-        Separation of the two clusters, or of the two halves, with a 95 % interval.
-    since : int or None
-        The sample at which it first held; None where all data were at hand.
-    """
-
-    action: Literal["merge", "split"]
-    clusters: tuple[Hashable, ...]
-    separation: float
-    low: float
-    high: float
-    since: int | None = None
 
 
 @dataclass(frozen=True)

@@ -66,6 +66,12 @@ class Changes:
         """Whether samples only enter: then no column is dropped, and no sample refused."""
         return not self.sources.any()
 
+    @property
+    def log_weights(self) -> Floats:
+        """Logarithms of the samples' weights."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.weights)
+
     def snapshot(self) -> Snapshot:
         """What the partition's `restore` needs to undo these changes; taken before they begin."""
         grows = len(self._names) > self.partition.columns
@@ -158,6 +164,11 @@ class Changes:
         p = self.partition
         new = self._place[1, len(p.serials) + 1 : p.n_clusters + 1]
         p.name_columns([self._names[number] for number in new.tolist()])
+
+    def serials_of(self, numbers: Integers) -> Integers:
+        """Serial numbers of clusters, once the changes are made; 0 for those that are gone."""
+        serials = np.array([0, *self.partition.serials], dtype=np.int64)
+        return np.asarray(serials[self._place[0, numbers]])
 
     def _drop(self, column: int) -> None:
         """Drop an empty column."""

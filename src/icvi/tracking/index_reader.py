@@ -29,14 +29,17 @@ class IndexReader:
         The indices to read.
     noise_label : hashable, optional
         Label that marks noise.
+    scatter : bool
+        Whether to keep scatter matrices even if no index needs them.
     """
 
-    def __init__(self, indices: Sequence[Index], noise_label: Hashable = None) -> None:
+    def __init__(
+        self, indices: Sequence[Index], noise_label: Hashable = None, scatter: bool = False
+    ) -> None:
         self.indices = indices
         self._want = wanted(indices)
-        self.partition = Clusters(
-            scatter=bool(self._want & L.WANT_SCATTER), noise_label=noise_label
-        )
+        scatter = scatter or bool(self._want & L.WANT_SCATTER)
+        self.partition = Clusters(scatter=scatter, noise_label=noise_label)
         ridges = (index.regularisation for index in indices)
         self._ridges = list(dict.fromkeys(ridge for ridge in ridges if ridge is not None))
         self.plan = make_plan(indices, self._ridges)
@@ -49,7 +52,8 @@ class IndexReader:
         self._grown = self.plan.G
         partition.meta[L.WANT] = self._want
         partition.before_growing = self._grow
-        partition.purpose = ", ".join(i.name for i in self.indices if i.want & L.WANT_SCATTER)
+        needing = [index.name for index in self.indices if index.want & L.WANT_SCATTER]
+        partition.purpose = ", ".join(needing) or "insight=True"
 
     def read(self) -> list[float]:
         """Values of all indices now."""

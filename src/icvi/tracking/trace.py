@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.indices.undefined import UndefinedPolicy
+from icvi.insight.alarms import Alarm
 from icvi.kernels.undefined import why
 from icvi.optional import needed
 from icvi.wording import short
@@ -34,6 +35,8 @@ class Trace:
         How many samples of the stream had been seen, 1 for the first.
     names : list of str
         The indices.
+    alarms : list of Alarm
+        Alarms that were raised or withdrawn on the way, of a tracker with ``insight=True``.
 
     Examples
     --------
@@ -51,11 +54,19 @@ class Trace:
         k: NDArray[np.int64],
         samples: NDArray[np.int64],
         labels: NDArray[Any],
+        alarms: Sequence[Alarm] = (),
     ) -> None:
+        self.alarms = list(alarms)
         self._policy, self._values = policy, values
         self.k, self.samples = k, samples
         self.labels = labels.copy()
         self.names = [index.name for index in policy.indices]
+
+    def followed_by(self, others: Sequence[Self], alarms: Sequence[Alarm]) -> Self:
+        """One trace of this stretch of a stream and the next ones."""
+        columns = [(t._values, t.k, t.samples, t.labels) for t in (self, *others)]  # noqa: SLF001
+        values, k, samples, labels = map(np.concatenate, zip(*columns))
+        return type(self)(self._policy, values, k, samples, labels, alarms)
 
     def __len__(self) -> int:
         return len(self.k)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import math
 import os
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -12,8 +13,14 @@ from numpy.typing import NDArray
 
 from icvi.indices import Index, select
 from icvi.indices.undefined import Undefined, UndefinedPolicy
-from icvi.inputs import as_every, as_factor, as_least, as_weight
+from icvi.inputs import as_every, as_factor, as_flag, as_least, as_weight
+from icvi.insight.advice import Advice
+from icvi.insight.alarms import Alarm
+from icvi.insight.judge import as_distinct, judge
+from icvi.insight.separation import DISTINCT
+from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import EMPTY, why
+from icvi.labels import plain
 from icvi.progress import progress
 from icvi.saving.kinds import save
 from icvi.state.arrays import SnapshotNeeded
@@ -21,9 +28,11 @@ from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
 from icvi.state.summary import ClusterSummary
 from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting
+from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.forgetting.half_life import HalfLife
 from icvi.tracking.forgetting.window import Window
 from icvi.tracking.index_reader import IndexReader
+from icvi.tracking.looks import Looks, Schedule
 from icvi.tracking.trace import Trace
 from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
@@ -46,6 +55,7 @@ _OPTIONS = (
     "the indices' parameters",
     "undefined",
     "(window, half_life, least_weight)",
+    "(insight, distinct)",
     "(quantizer, bounds)",
 )
 _BLOCK = 100_000  # samples between two looks at the clock and the keyboard
@@ -80,6 +90,11 @@ class Tracker(ClusterSummary):
         With a half-life: a cluster with less weight has faded away and disappears, like one whose
         samples have all been removed. Stale centroids would dominate every index that compares
         extremes.
+    insight : bool, default False
+        Whether to keep what `verdict` needs, and to raise `alarms`: covariances, and at most 256
+        samples of every cluster, 256 k d numbers; a window has samples of its own.
+    distinct : float, default sqrt(3)
+        With insight: separation that two clusters must exceed, as in `icvi.verdict`.
 
     Notes
     -----
@@ -121,6 +136,8 @@ class Tracker(ClusterSummary):
         window: Any = None,
         half_life: Any = None,
         least_weight: float = 1e-3,
+        insight: bool = False,
+        distinct: float = DISTINCT,
     ) -> None:
         if window is not None and half_life is not None:
             raise ValueError("expected a window or a half_life, got both")
@@ -128,7 +145,8 @@ class Tracker(ClusterSummary):
         self._policy = UndefinedPolicy(self.indices, undefined)
         self._names = [index.name for index in self.indices]
         on_clusters = [index for index in self.indices if index.on == "clusters"]
-        self._reader = IndexReader(on_clusters, noise_label)
+        insight, distinct = as_flag(insight, "insight"), as_distinct(distinct)
+        self._reader = IndexReader(on_clusters, noise_label, scatter=insight)
         self._clusters = self._reader.partition
         self._prototypes = self._make_prototypes(bounds, quantizer)
         # Readings of clusters come first, then those of prototypes: where each index finds its own.
@@ -139,7 +157,11 @@ class Tracker(ClusterSummary):
         self._seen = 0
         self._spans = (window, half_life, as_least(least_weight))
         self._forgetting = self._make_forgetting()
-        self._plain = self._prototypes is None and not self._forgetting.forgets
+        self._looks = Looks(distinct, self._forgetting) if insight else None
+        self._plain = self._prototypes is None and not self._forgetting.forgets and not insight
+
+    # Trackers that were pickled by earlier versions have none.
+    _looks: Looks | None = None
 
     def _make_prototypes(self, bounds: Any, quantizer: Any) -> Prototypes | None:
         if all(index.on == "clusters" for index in self.indices):
@@ -234,18 +256,35 @@ class Tracker(ClusterSummary):
         window, 136 instead of 5 with a half-life. `update` itself would take 116 us instead of 1.4,
         and `remove` 106 instead of 3.
         """
-        x = self._clusters.as_sample(x)
+        clusters, looks = self._clusters, self._looks
+        x = clusters.as_sample(x)
         if weight.__class__ is not float or weight != 1.0:
             weight = as_weight(weight)
         if winners is not None and self._prototypes is None:
             raise ValueError(_NO_PROTOTYPES)
-        self._undo = self._mark()
+        label = plain(label)
+        clusters.check_label(label)
+        self._undo = self._mark(label)
         try:
             self._enter(x, label, weight, winners, time)
         except SnapshotNeeded:
             self._roll_back()
-            self._undo = self._snapshot()
+            self._undo = self._snapshot(growing=(label,))
             self._enter(x, label, weight, winners, time)
+        if looks is not None:
+            looks.found = []
+            if clusters.counts_for(label, weight):
+                self._look_after_one(x, label, weight)
+
+    def _look_after_one(self, x: NDArray[np.float64], label: Hashable, weight: float) -> None:
+        """Keep a sample that has entered, and look at its cluster if that is due."""
+        looks, clusters = self._looks, self._clusters
+        assert looks is not None
+        if looks.reservoir is not None:
+            log_weight = math.log(weight) + self._forgetting.log_gain()
+            looks.reservoir.add_one(x, clusters.serial(label), log_weight, self._seen)
+        if looks.alarms.enter(label):
+            looks.look(label, clusters, self._forgetting, self._seen + 1)
 
     def _enter(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         if self._prototypes is None:
@@ -312,6 +351,10 @@ class Tracker(ClusterSummary):
         as_every(every)
         work = self._forgetting.slide(Chunk(self._clusters, X, weights, new=labels), time)
         self._refuse_winners(winners)
+        self._check_winners(work, winners)
+
+    def _check_winners(self, work: Changes, winners: Any) -> None:
+        """Raise the error that these winners would raise; change nothing."""
         if self._prototypes is not None:
             self._undo = self._mark()
             from icvi.tracking.prototype_events import events_of
@@ -335,10 +378,67 @@ class Tracker(ClusterSummary):
         work = self._forgetting.slide(chunk, time)
         every = as_every(every)
         self._refuse_winners(winners)
+        if self._looks is not None:
+            return self._update_and_look(undos, chunk, work, winners, time, every)
         # Before prototypes are looked for: that may take bounds from these samples.
         self._undo = self._snapshot(work.snapshot())
         undos.append((self, self._undo))
         return self._run(work, chunk.labels, winners, every)
+
+    def _update_and_look(
+        self,
+        undos: list[tuple[Tracker, Any]],
+        chunk: Chunk,
+        work: Changes,
+        winners: Any,
+        time: Any,
+        every: int,
+    ) -> Trace:
+        """Add samples in pieces that end where a look at a cluster is due.
+
+        So the same stream has the same alarms, whatever its chunks.
+        """
+        looks, n = self._looks, len(chunk)
+        assert looks is not None
+        schedule = Schedule(looks.alarms, chunk.targets, chunk.names)
+        # The first chunk gives the bounds of prototypes: all of it at once.
+        undivided = self._prototypes is not None and not self._seen
+        due = schedule.next()
+        divided = due is not None and due[0] < n and not undivided
+        if divided:
+            self._check_winners(work, winners)
+            winners = None if winners is None else np.asarray(winners)
+            time = None if time is None else as_times(time, n)
+        # Before prototypes are looked for: that may take bounds from these samples.
+        clusters = None if divided else work.snapshot()
+        self._undo = self._snapshot(clusters, growing=schedule.labels)
+        undos.append((self, self._undo))
+        traces: list[Trace] = []
+        looks.found, start, piece = [], 0, chunk
+        while not traces or start < n:
+            stop = due[0] if divided and due is not None else n
+            if divided:
+                piece, work = self._piece(chunk, time, slice(start, stop))
+            some = winners[start:stop] if divided and winners is not None else winners
+            before = self._seen
+            traces.append(self._run(work, piece.labels, some, every))
+            if looks.reservoir is not None:
+                serials = work.serials_of(piece.targets)
+                looks.reservoir.add(piece.X, serials, work.log_weights, before)
+            schedule.count(stop)
+            while due is not None and due[0] <= stop:
+                if looks.alarms.remaining(due[1]) <= 0:
+                    looks.look(due[1], self._clusters, self._forgetting, self._seen)
+                schedule.looked()
+                due = schedule.next()
+            start = stop
+        return traces[0].followed_by(traces[1:], looks.found)
+
+    def _piece(self, chunk: Chunk, time: Any, part: slice) -> tuple[Chunk, Changes]:
+        """A piece of a chunk, and the changes that it causes."""
+        X, labels, weights = chunk.X[part], chunk.labels[part], chunk.weights[part]
+        piece = Chunk(self._clusters, X, weights, new=labels)
+        return piece, self._forgetting.slide(piece, None if time is None else time[part])
 
     def _refuse_winners(self, winners: Any, new_winners: Any = None) -> None:
         if self._prototypes is None and (winners is not None or new_winners is not None):
@@ -450,6 +550,8 @@ class Tracker(ClusterSummary):
         if self._prototypes is not None:
             self._prototypes.merge_clusters(into, source)
         self._forgetting.merge(*serials)
+        if self._looks is not None:
+            self._looks.merge((into, source), serials)
         self._stale = True
 
     @changes
@@ -461,6 +563,8 @@ class Tracker(ClusterSummary):
             self._prototypes.decay(factor)
         self._clusters.decay(factor)
         self._forgetting.scale(factor)
+        if self._looks is not None and self._looks.reservoir is not None:
+            self._looks.reservoir.decay(factor)
         self._stale = True
 
     @changes
@@ -524,9 +628,11 @@ class Tracker(ClusterSummary):
         winners: Any,
         new_winners: Any,
     ) -> None:
-        """The same where prototypes or a window also know the sample."""
+        """The same where prototypes, a window or a reservoir also know the sample."""
         clusters, forgetting = self._clusters, self._forgetting
         x, weight = clusters.as_sample(x), as_weight(weight)
+        if self._looks is not None and clusters.counts_for(old, weight):
+            self._looks.remove(x[None], np.array([clusters.serial(old)]))
         moves, event = True, NO_WINNERS
         if self._prototypes is None:
             at = forgetting.locate(clusters, x, old, weight, None)
@@ -548,6 +654,9 @@ class Tracker(ClusterSummary):
             forgetting.remove(at)
         elif moves:
             forgetting.relabel(at, clusters.serial(new[0]), event)
+        if new is not None and self._looks is not None and clusters.counts_for(new[0], weight):
+            serials, log_weights = np.array([clusters.serial(new[0])]), np.log([weight])
+            self._looks.add(x[None], serials, log_weights + forgetting.log_gain(), self._seen)
 
     def _move_many(
         self, X: Any, weights: Any, winners: Any, new_winners: Any, every: int, **labels: Any
@@ -557,7 +666,14 @@ class Tracker(ClusterSummary):
         self._forgetting.refuse_many()
         self._begin_change()
         chunk = Chunk(self._clusters, X, weights, **labels)
-        return self._run(chunk, chunk.labels, winners, every, new_winners)
+        if self._looks is not None:
+            known = np.where(chunk.sources <= self._clusters.n_clusters, chunk.sources, 0)
+            self._looks.remove(chunk.X, np.array([0, *self._clusters.serials])[known])
+        trace = self._run(chunk, chunk.labels, winners, every, new_winners)
+        if self._looks is not None:
+            gains = chunk.log_weights + self._forgetting.log_gain()
+            self._looks.add(chunk.X, chunk.serials_of(chunk.targets), gains, self._seen)
+        return trace
 
     # -- combining, copying, saving --------------------------------------------------------
 
@@ -596,6 +712,8 @@ class Tracker(ClusterSummary):
             self._prototypes.check_same(other._prototypes)
             self._prototypes.combine(other._prototypes)
         self._clusters.combine(other._clusters)
+        if self._looks is not None and other._looks is not None:
+            self._looks.combine(other._looks, self._clusters, other._clusters)
         self._seen += other._seen
         self._stale = True
 
@@ -606,6 +724,7 @@ class Tracker(ClusterSummary):
             [(index.parameters, index.ridge) for index in self.indices],
             self._policy.undefined,
             self._spans,
+            (False, DISTINCT) if self._looks is None else (True, self._looks.alarms.distinct),
             None if self._prototypes is None else self._prototypes.quantization.to_dict(),
         )
 
@@ -670,6 +789,70 @@ class Tracker(ClusterSummary):
             connectivity = connectivity.copy()
             connectivity.decay(self._clusters.factor)
         return connectivity
+
+    @exclusive
+    def verdict(self, feature_names: Sequence[str] | None = None) -> Verdict:
+        """Is the clustering any good now, and what should be done? Needs ``insight=True``.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, optional
+            What features are called.
+
+        Returns
+        -------
+        Verdict
+            As of `icvi.verdict`; ``since`` of its advice is the sample at which it first held.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import icvi
+        >>> rng = np.random.default_rng(0)
+        >>> truth = np.arange(600) % 3
+        >>> X = rng.normal(size=(600, 2)) + 8.0 * np.eye(3)[truth, :2]
+        >>> t = icvi.Tracker(["SIL"], insight=True)
+        >>> trace = t.update_many(X, truth == 2)
+        >>> [(advice.action, advice.clusters) for advice in t.verdict().advice]
+        [('split', (False,))]
+        """
+        looks = self._needed_looks("verdict")
+        names = self._feature_names(feature_names)
+        readings = dict(zip(self._names, self._read()))
+        chosen = [index for index in self.indices if index.on == "clusters"]
+        evidence = looks.evidence(self._clusters, self._forgetting)
+        since = {key: advice.since for key, advice in looks.alarms.standing.items()}
+        return judge(evidence, chosen, readings, looks.alarms.distinct, names, since)
+
+    def _feature_names(self, names: Sequence[str] | None) -> list[str] | None:
+        if names is None:
+            return None
+        if isinstance(names, str) or len(names) != (self.n_features or len(names)):
+            raise ValueError(
+                f"expected feature_names as {self.n_features} names, got {short(names)}"
+            )
+        return [str(name) for name in names]
+
+    @property
+    @exclusive
+    def advice(self) -> list[Advice]:
+        """What to merge and to split, as found by looks at clusters that grow; see `alarms`."""
+        return [*self._needed_looks("advice").alarms.standing.values()]
+
+    @property
+    @exclusive
+    def alarms(self) -> list[Alarm]:
+        """Alarms that the last call of `update` or `update_many` has raised or withdrawn.
+
+        A cluster is looked at when it has 30 samples, and again when it has grown by a third.
+        Errors are controlled over all looks.
+        """
+        return [*self._needed_looks("alarms").found]
+
+    def _needed_looks(self, what: str) -> Looks:
+        if self._looks is None:
+            raise ValueError(f"this tracker keeps nothing for {what}; use Tracker(insight=True)")
+        return self._looks
 
     @exclusive
     def diagnose_clusters(self) -> Table:
@@ -826,30 +1009,36 @@ class Tracker(ClusterSummary):
             out = out[:, self._places]
         return Trace(self._policy, out, ks, at, labels[due])
 
-    def _snapshot(self, clusters: Any = None, in_place: bool = False) -> tuple[Any, ...]:
+    def _snapshot(
+        self, clusters: Any = None, in_place: bool = False, growing: Sequence[Hashable] = ()
+    ) -> tuple[Any, ...]:
         """What `_restore` needs to undo all changes from now on.
 
         ``clusters`` is a snapshot of the clusters, if the caller has one; ``in_place`` is for
-        `Forgetting.snapshot`.
+        `Forgetting.snapshot`; ``growing`` are the clusters that get new samples.
         """
         clusters = self._clusters.snapshot() if clusters is None else clusters
         prototypes = None if self._prototypes is None else self._prototypes.snapshot()
         forgetting = self._forgetting.snapshot(in_place)
-        return clusters, prototypes, forgetting, self._seen, self._stale, self._values
+        looks = None if self._looks is None else self._looks.snapshot(growing)
+        return clusters, prototypes, forgetting, looks, self._seen, self._stale, self._values
 
-    def _mark(self) -> tuple[Any, ...]:
+    def _mark(self, *growing: Hashable) -> tuple[Any, ...]:
         """What `_restore` needs to undo one sample, as long as nothing asks for a snapshot."""
         clusters = self._clusters.mark()
         prototypes = None if self._prototypes is None else self._prototypes.mark()
         forgetting = self._forgetting.snapshot()
-        return clusters, prototypes, forgetting, self._seen, self._stale, self._values
+        looks = None if self._looks is None else self._looks.snapshot(growing)
+        return clusters, prototypes, forgetting, looks, self._seen, self._stale, self._values
 
     def _restore(self, saved: Any) -> None:
-        clusters, prototypes, forgetting, self._seen, self._stale, self._values = saved
+        clusters, prototypes, forgetting, looks, self._seen, self._stale, self._values = saved
         self._clusters.restore(clusters)
         if self._prototypes is not None:
             self._prototypes.restore(prototypes)
         self._forgetting.restore(forgetting)
+        if self._looks is not None:
+            self._looks.restore(looks)
 
     def _adopt(self, clusters: Clusters) -> None:
         """Replace the empty clusters of a new tracker."""

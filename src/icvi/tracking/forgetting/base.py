@@ -57,6 +57,10 @@ class Forgetting:
             raise ValueError(_NO_TIME)
         return chunk
 
+    def log_gain(self) -> float:
+        """Logarithm of how much more the newest sample counts than one at moment 0."""
+        return 0.0
+
     # -- undoing ---------------------------------------------------------------------------
 
     def snapshot(self, in_place: bool = False) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Hashable
 from typing import Any, ClassVar
 
@@ -114,6 +115,14 @@ class HalfLife(Forgetting):
         assert self.origin is not None
         return np.exp2((self.origin - ticks) / self.clock.span)
 
+    def log_gain(self) -> float:
+        """Logarithm of how much more the newest sample counts than one at moment 0."""
+        return float(self.log_gains(self.clock.now))
+
+    def log_gains(self, ticks: Any) -> Any:
+        """The same for samples of these moments."""
+        return ticks / self.clock.span * math.log(2.0)
+
     # -- the origin of weights -------------------------------------------------------------
 
     def is_far(self, tick: int) -> bool:
@@ -172,6 +181,11 @@ class Fade(Changes):
         self.factors = np.ones(len(chunk))
         self.chunk, self._half_life, self._ticks = chunk, half_life, ticks
         self.moments: list[tuple[int, list[Hashable], float]] = []
+
+    @property
+    def log_weights(self) -> Floats:
+        """Logarithms of the new samples' weights; later ones count more."""
+        return np.asarray(self.chunk.log_weights + self._half_life.log_gains(self._ticks))
 
     @property
     def only_adds(self) -> bool:

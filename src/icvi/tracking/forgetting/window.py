@@ -239,8 +239,7 @@ class Slide(Changes):
         super().__exit__(kind)
         self.partition.meta[L.REFILL] = 0
         chunk, window = self.chunk, self._window
-        columns = self._place[0, chunk.targets]
-        serials = np.array([0, *self.partition.serials])[columns]
+        serials = self.serials_of(chunk.targets)
         serials[chunk.noise > 0] = -1
         window.push(chunk.X, chunk.weights, serials, self._ticks, self.winners)
         window.pop(len(self) - len(chunk))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.labels import plain
 from icvi.saving.json_values import as_json, from_json
+from icvi.tracking.reservoir import hashed
 from icvi.watching.step import Kept, Output, Step
 
 #: Samples to keep, at most.
@@ -53,7 +54,7 @@ class Reservoir(Output):
         d = step.X.shape[1]
         room = min(self.most, max(1, NUMBERS // max(d, 1)))
         numbers = np.arange(step.first + 1, step.stop + 1)
-        ranks, old = _hashed(numbers), _hashed(self.numbers)
+        ranks, old = hashed(numbers), hashed(self.numbers)
         candidates = (
             np.flatnonzero(ranks < old.max()) if len(old) >= room else np.arange(len(ranks))
         )
@@ -91,11 +92,3 @@ def _smallest(ranks: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
     if len(ranks) <= n:
         return np.arange(len(ranks))
     return np.sort(np.argpartition(ranks, n - 1)[:n])
-
-
-def _hashed(numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Finaliser of splitmix64 (Steele, Lea, Flood 2014): a permutation, so there are no ties."""
-    z = numbers.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))

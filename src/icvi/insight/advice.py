@@ -1,0 +1,139 @@
+"""What to do about a clustering: which clusters to merge, and which to split."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.insight.separation import DISTINCT, Groups, separation
+from icvi.insight.split import LEVEL, find_split, gap_between
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+Action = Literal["merge", "split"]
+Key = tuple[Action, frozenset[Hashable]]
+
+#: Merging is advised where the separation is surely below this, about 2 for true neighbours.
+_TOGETHER = 2.0
+#: Below this clusters lie in the same place, and there is no gap to look into.
+_COINCIDENT = 1.0
+#: How full the gap between pieces of one cluster is at least; between true neighbours about 0.3.
+_FULL = 0.6
+#: Standard errors: one-sided 1 %, two-sided 5 %.
+SURE, _INTERVAL = 2.33, 1.96
+
+
+@dataclass(frozen=True)
+class Advice:
+    """One thing to do.
+
+    Attributes
+    ----------
+    action : {"merge", "split"}
+        What to do.
+    clusters : tuple
+        The labels: two to merge, or one to split.
+    separation, low, high : float
+        Separation of the two clusters, or of the two halves, with a 95 % interval.
+    since : int or None
+        The sample at which it first held; None where all data were at hand.
+    """
+
+    action: Action
+    clusters: tuple[Hashable, ...]
+    separation: float
+    low: float
+    high: float
+    since: int | None = None
+
+    @property
+    def key(self) -> Key:
+        """What it is about, whatever the numbers: the order of two clusters does not matter."""
+        return self.action, frozenset(self.clusters)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a verdict is based on: moments of all clusters, and some samples of each."""
+
+    labels: Sequence[Hashable]
+    groups: Groups
+    samples: Sequence[Array]
+    seed: int = 0
+
+
+class Pairs(NamedTuple):
+    """Pairs of clusters: their numbers, their separation, and a 95 % interval of it."""
+
+    first: Numbers
+    second: Numbers
+    value: Array
+    error: Array
+    low: Array
+    high: Array
+
+
+class Strictness(NamedTuple):
+    """How sure advice must be.
+
+    Attributes
+    ----------
+    distinct : float
+        Separation that two clusters must exceed.
+    level : float
+        Level of the test for a valley inside a cluster that is to be split.
+    sure : float
+        Standard errors by which clusters that are to be merged must be too close.
+    full : float
+        How full the gap between clusters that are to be merged must be.
+    """
+
+    distinct: float = DISTINCT
+    level: float = LEVEL
+    sure: float = SURE
+    full: float = _FULL
+
+
+def pairs(groups: Groups, first: Numbers, second: Numbers) -> Pairs:
+    """The separation of pairs of clusters."""
+    value, error = separation(groups, first, second)
+    low, high = np.maximum(value - _INTERVAL * error, 0.0), value + _INTERVAL * error
+    return Pairs(first, second, value, error, low, high)
+
+
+def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]:
+    """Pairs of clusters that look like pieces of one, the closest first."""
+    together = (found.value < strict.distinct) & (
+        found.value + strict.sure * found.error < _TOGETHER * strict.distinct / DISTINCT
+    )
+    advice = []
+    for p in np.argsort(found.value):  # undefined last
+        i, j = int(found.first[p]), int(found.second[p])
+        if not together[p]:
+            continue
+        if found.value[p] > _COINCIDENT and _gap(evidence, i, j) <= strict.full:
+            continue
+        labels = evidence.labels[i], evidence.labels[j]
+        S, low, high = (float(part[p]) for part in (found.value, found.low, found.high))
+        advice.append(Advice("merge", labels, S, low, high))
+    return advice
+
+
+def split(evidence: Evidence, number: int, strict: Strictness) -> Advice | None:
+    """Advice to split a cluster, if it looks like two."""
+    found = find_split(evidence.samples[number], evidence.seed)
+    if found is None or not found.holds(strict.distinct, strict.level):
+        return None
+    S, ends = found.separation, _INTERVAL * found.error
+    return Advice("split", (evidence.labels[number],), S, S - ends, S + ends)
+
+
+def _gap(evidence: Evidence, i: int, j: int) -> float:
+    """How full the gap between two clusters is; samples tell what moments cannot."""
+    a, b = evidence.samples[i], evidence.samples[j]
+    first = np.arange(len(a) + len(b)) < len(a)
+    return gap_between(np.concatenate([a, b]), first, evidence.seed)

@@ -1,0 +1,248 @@
+r"""Alarms on a stream: advice that begins to hold, and advice that no longer does.
+
+A cluster is looked at when it has 30 samples, and again whenever it has grown by a share of its
+size: is it two, and is it a piece of another one? Looking often finds something by chance sooner
+or later, so the j-th look at a cluster may err with a probability of only :math:`\alpha / (j (j +
+1))`; over all looks, however many, that adds up to :math:`\alpha`. Advice that holds is withdrawn
+when the same test fails without this correction, and with some slack: readings around a threshold
+do not raise one alarm after another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.insight.advice import (
+    Action,
+    Advice,
+    Evidence,
+    Key,
+    Strictness,
+    merges,
+    pairs,
+    split,
+)
+from icvi.insight.doubts import FEWEST
+from icvi.insight.separation import DISTINCT, Groups
+from icvi.insight.split import LEVEL
+from icvi.wording import short
+
+Event = Literal["raised", "withdrawn"]
+
+#: Samples after which a cluster is looked at for the first time.
+FIRST = 30
+_GROWTH = 0.3  # of its size, until a cluster is looked at again
+_RENEWAL = 1.0  # the same where old samples leave: its size need not grow
+_NEIGHBOURS = 64  # clusters that one is compared with, the nearest ones
+_MERGE_LEVEL = 0.02  # of all looks at a pair together
+_SLACK = 0.1  # of a separation, before advice is withdrawn
+_STILL_FULL = 0.5  # of a gap, likewise
+
+
+@dataclass(frozen=True)
+class Alarm:
+    """Advice that has begun to hold, or no longer does.
+
+    Attributes
+    ----------
+    sample : int
+        How many samples had come.
+    event : {"raised", "withdrawn"}
+        Whether it has begun to hold.
+    action : {"merge", "split"}
+        What to do.
+    clusters : tuple
+        The labels: two to merge, or one to split.
+    separation, low, high : float
+        Separation of the two clusters, or of the two halves, with a 95 % interval; of an alarm
+        that is withdrawn, as it was last found.
+    """
+
+    sample: int
+    event: Event
+    action: Action
+    clusters: tuple[Hashable, ...]
+    separation: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        what = f"{self.action} {' with '.join(map(short, self.clusters))}"
+        if self.event == "withdrawn":
+            return f"sample {self.sample:,}: no longer advised: {what}"
+        interval = f"separated by {self.separation:.1f} ({self.low:.1f} to {self.high:.1f})"
+        looks = "like pieces of one cluster" if self.action == "merge" else "like two clusters"
+        return f"sample {self.sample:,}: {what}: {interval}, {looks}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The alarm as a dictionary; clusters are a list."""
+        return {**asdict(self), "clusters": list(self.clusters)}
+
+
+class Watched(NamedTuple):
+    """How many samples a cluster has got since the last look, of how many, and earlier looks."""
+
+    entered: int = 0
+    due: int = FIRST
+    looks: int = 0
+
+
+class Alarms:
+    """When to look at clusters, and the advice that holds.
+
+    Parameters
+    ----------
+    distinct : float
+        Separation that two clusters must exceed.
+    forgets : bool
+        Whether old samples leave or fade.
+    """
+
+    def __init__(self, distinct: float = DISTINCT, forgets: bool = False) -> None:
+        self.distinct = distinct
+        self._share = _RENEWAL if forgets else _GROWTH
+        self.watched: dict[Hashable, Watched] = {}
+        self.standing: dict[Key, Advice] = {}
+
+    # -- when to look ----------------------------------------------------------------------
+
+    def remaining(self, label: Hashable) -> int:
+        """How many more samples of a cluster make a look due."""
+        watched = self.watched.get(label, Watched())
+        return watched.due - watched.entered
+
+    def enter(self, label: Hashable, n: int = 1) -> bool:
+        """Count n more samples of a cluster; whether a look is due."""
+        watched = self.watched.get(label, Watched())
+        entered = watched.entered + n
+        self.watched[label] = watched._replace(entered=entered)
+        return entered >= watched.due
+
+    # -- looking ---------------------------------------------------------------------------
+
+    def look(self, label: Hashable, evidence: Evidence, sample: int) -> list[Alarm]:
+        """Look at a cluster: alarms for advice that it gives or takes back.
+
+        Parameters
+        ----------
+        label : hashable
+            The cluster.
+        evidence : Evidence
+            All clusters.
+        sample : int
+            How many samples have come.
+        """
+        alive = {each: number for number, each in enumerate(evidence.labels)}
+        looks = self.watched.get(label, Watched()).looks + 1
+        # Advice about this cluster is given again, or not; about clusters that are gone, never.
+        before = {
+            key: advice
+            for key, advice in self.standing.items()
+            if label in key[1] or not key[1].issubset(alive)
+        }
+        standing = {key: self.standing[key] for key in self.standing if key not in before}
+        alarms, count = [], 0.0
+        if label in alive:
+            count = float(evidence.groups.counts[alive[label]])
+            for advice in self._advice(evidence, alive[label], looks, standing):
+                if advice.key in before:
+                    standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
+                else:
+                    standing[advice.key] = replace(advice, since=sample)
+                    alarms.append(_alarm("raised", advice, sample))
+        alarms += [_alarm("withdrawn", advice, sample) for advice in before.values()]
+        watched = {each: known for each, known in self.watched.items() if each in alive}
+        due = max(FIRST // 3, math.ceil(self._share * count))
+        watched[label] = Watched(0, due, looks)
+        self.watched, self.standing = watched, standing
+        return alarms
+
+    def _advice(
+        self, evidence: Evidence, number: int, looks: int, others: Mapping[Key, Advice]
+    ) -> Iterator[Advice]:
+        """Advice about a cluster that holds; ``others`` stands about other clusters."""
+        spent = 1.0 / (looks * (looks + 1))
+        sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * spent)
+        new = Strictness(self.distinct, LEVEL * spent, sure)
+        label, labels = evidence.labels[number], evidence.labels
+        strict = self._lenient("split") if self._stands("split", label) else new
+        advice = split(evidence, number, strict)
+        if advice is not None:
+            # A cluster that is two is wider than either, and looks close to what lies beside it.
+            yield advice
+            return
+        near = _nearest(evidence.groups, number)
+        near = near[[("split", frozenset([labels[j]])) not in others for j in near.tolist()]]
+        stands = np.array([self._stands("merge", label, labels[j]) for j in near.tolist()], bool)
+        for chosen, strict in ((near[stands], self._lenient("merge")), (near[~stands], new)):
+            if chosen.size:
+                found = pairs(evidence.groups, np.full_like(chosen, number), chosen)
+                yield from merges(evidence, found, strict)
+
+    def _stands(self, action: Action, *labels: Hashable) -> bool:
+        return (action, frozenset(labels)) in self.standing
+
+    def _lenient(self, action: Action) -> Strictness:
+        """What advice must meet that stands already."""
+        slack = -_SLACK if action == "split" else _SLACK
+        return Strictness(self.distinct + slack, full=_STILL_FULL)
+
+    # -- changes by the caller -------------------------------------------------------------
+
+    def forget(self, *labels: Hashable) -> None:
+        """Clusters have been changed as a whole: advice about them is out of date."""
+        keys = [key for key in self.standing if not key[1].isdisjoint(labels)]
+        self.standing = {key: self.standing[key] for key in self.standing if key not in keys}
+
+    def combine(self, other: Alarms) -> None:
+        """Another stream's clusters have joined those of the same labels."""
+        watched = dict(self.watched)
+        for label, theirs in other.watched.items():
+            ours = watched.get(label, Watched(0, 0, 0))
+            parts = ours.entered + theirs.entered, max(ours.due, theirs.due)
+            watched[label] = Watched(*parts, max(ours.looks, theirs.looks))
+        self.watched, self.standing = watched, {**other.standing, **self.standing}
+
+    # -- undoing ---------------------------------------------------------------------------
+
+    def snapshot(self, labels: Iterable[Hashable]) -> tuple[Any, ...]:
+        """What `restore` needs to undo all changes from now on, if only these clusters grow."""
+        watched = self.watched
+        return watched, {label: watched.get(label) for label in labels}, self.standing
+
+    def restore(self, saved: tuple[Any, ...]) -> None:
+        """Undo all changes since `snapshot`; twice is the same as once."""
+        self.watched, before, self.standing = saved
+        for label, watched in before.items():
+            if watched is not None:
+                self.watched[label] = watched
+            elif label in self.watched:
+                del self.watched[label]
+
+
+def _nearest(groups: Groups, number: int) -> NDArray[np.int64]:
+    """The clusters that one is compared with: large enough, and the nearest where these are many.
+
+    Nearest in units of the cluster's own widths.
+    """
+    others = np.flatnonzero((groups.counts >= FEWEST) & (np.arange(len(groups.counts)) != number))
+    if groups.counts[number] < FEWEST:
+        others = others[:0]
+    if len(others) > _NEIGHBOURS:
+        widths = np.diag(groups.covariances[number])
+        away = (groups.centers[others] - groups.centers[number]) ** 2
+        away = (away / np.where(widths > 0.0, widths, 1.0)).sum(axis=1)
+        others = others[np.argpartition(away, _NEIGHBOURS)[:_NEIGHBOURS]]
+    return np.asarray(others, dtype=np.int64)
+
+
+def _alarm(event: Event, advice: Advice, sample: int) -> Alarm:
+    found = advice.separation, advice.low, advice.high
+    return Alarm(sample, event, advice.action, advice.clusters, *found)
