@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.insight.separation import DISTINCT, Groups, separation
-from icvi.insight.split import LEVEL, find_split, gap_between
+from icvi.insight.split import LEVEL, find_split, gap_between, may_split
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -125,7 +125,10 @@ def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]
 
 def split(evidence: Evidence, number: int, strict: Strictness) -> Advice | None:
     """Advice to split a cluster, if it looks like two."""
-    found = find_split(evidence.samples[number], evidence.seed)
+    X, seed = evidence.samples[number], evidence.seed
+    if not may_split(X, seed, strict.distinct, strict.level):
+        return None
+    found = find_split(X, seed)
     if found is None or not found.holds(strict.distinct, strict.level):
         return None
     S, ends = found.separation, _INTERVAL * found.error

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from icvi.inputs import as_number, as_samples, as_weights
 from icvi.insight.advice import (
     Advice,
     Evidence,
-    Key,
     Pairs,
     Strictness,
     merges,
@@ -127,30 +125,33 @@ def judge(
     readings: dict[str, float],
     distinct: float = DISTINCT,
     features: list[str] | None = None,
-    since: Mapping[Key, int | None] = MappingProxyType({}),
+    standing: Sequence[Advice] = (),
+    quick: bool = False,
 ) -> Verdict:
     """The verdict on clusters whose moments, and some of whose samples, are known.
 
-    ``since`` has the samples at which advice first held, on a stream.
+    ``standing`` is advice that looks at a stream have given, and knows since when it holds. Where
+    it must be ``quick``, that is the advice, and there is no reference.
     """
     groups, k = evidence.groups, len(evidence.labels)
     N = float(groups.counts.sum())
     covariance = total_covariance(groups)
     doubt = doubts(evidence.labels, groups, covariance)
     strict, judged = Strictness(distinct), doubt.judged
-    splits = _splits(evidence, judged, strict)
+    splits = [] if quick else _splits(evidence, judged, strict)
     weakest, together, structureless = None, [], False
     if len(judged) > 1:
         first, second = nearest_pairs(Groups(*(part[judged] for part in groups)))
         found = pairs(groups, judged[first], judged[second])
         weakest = _weakest(evidence, found)
         structureless = weakest is not None and _may_be_pieces(found, judged, distinct)
-        together = merges(evidence, found, strict)
+        together = [] if quick else merges(evidence, found, strict)
     # A cluster that is two is wider than either, and looks close to what lies beside them.
     two = {advice.clusters[0] for advice in splits}
     together = [advice for advice in together if not two.intersection(advice.clusters)]
+    since = {each.key: each.since for each in standing}
     advice = [replace(each, since=since.get(each.key)) for each in [*together, *splits]]
-    levels = reference(indices, N, covariance, k, evidence.seed)
+    levels = {} if quick else reference(indices, N, covariance, k, evidence.seed)
     comparable = [i for i in indices if i.name in levels and readings[i.name] == readings[i.name]]
     better = [i.name for i in comparable if _is_better(i, readings[i.name], levels[i.name])]
     return Verdict(
@@ -159,7 +160,7 @@ def judge(
         n_clusters=k,
         readings=readings,
         reference=levels,
-        advice=advice,
+        advice=[*standing] if quick else advice,
         weakest=weakest,
         structureless=structureless,
         doubts=doubt,

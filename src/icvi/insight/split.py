@@ -99,9 +99,7 @@ def find_split(X: Array, seed: int = 0) -> Split | None:
     return _evidence(places, gaps, first, whole.judge(X)[1])
 
 
-def may_split(
-    X: Array, seed: int = 0, distinct: float = DISTINCT, level: float = LEVEL
-) -> bool:
+def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT, level: float = LEVEL) -> bool:
     """Whether `find_split` may find a split that holds: a quick look that says no to most.
 
     It judges the best cut on the samples that chose it, which flatters the cut. Where even that

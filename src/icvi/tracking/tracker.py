@@ -791,11 +791,16 @@ class Tracker(ClusterSummary):
         return connectivity
 
     @exclusive
-    def verdict(self, feature_names: Sequence[str] | None = None) -> Verdict:
+    def verdict(
+        self, *, feature_names: Sequence[str] | None = None, quick: bool = False
+    ) -> Verdict:
         """Is the clustering any good now, and what should be done? Needs ``insight=True``.
 
         Parameters
         ----------
+        quick : bool, default False
+            Whether to take advice from the last looks at clusters, and to leave out the reference:
+            milliseconds instead of about a second, for a display that is redrawn often.
         feature_names : sequence of str, optional
             What features are called.
 
@@ -821,8 +826,14 @@ class Tracker(ClusterSummary):
         readings = dict(zip(self._names, self._read()))
         chosen = [index for index in self.indices if index.on == "clusters"]
         evidence = looks.evidence(self._clusters, self._forgetting)
-        since = {key: advice.since for key, advice in looks.alarms.standing.items()}
-        return judge(evidence, chosen, readings, looks.alarms.distinct, names, since)
+        standing = [*looks.alarms.standing.values()]
+        distinct = looks.alarms.distinct
+        return judge(evidence, chosen, readings, distinct, names, standing, as_flag(quick, "quick"))
+
+    @property
+    def insight(self) -> bool:
+        """Whether the tracker keeps what `verdict` needs."""
+        return self._looks is not None
 
     def _feature_names(self, names: Sequence[str] | None) -> list[str] | None:
         if names is None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.alarms import Alarm
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
 
@@ -47,6 +48,11 @@ class Step:
     def stop(self) -> int:
         """How many samples of the stream have been processed after this step."""
         return self.first + len(self.labels)
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """Alarms that were raised or withdrawn on the way."""
+        return self.trace.alarms
 
 
 class Output:
