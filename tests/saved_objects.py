@@ -88,6 +88,32 @@ def _use_unread(t: Any) -> dict[str, Any]:
     return {**t.values, "noise": t.noise_share, "counts": t.counts}
 
 
+PIECES, _ = blobs(260, d=2, k=1, seed=5)
+APART = PIECES + 6.0 * (np.arange(260) % 2)[:, None]
+
+
+def _insight(**options: Any) -> Kind:
+    """A tracker with advice to merge "left" with "right", and to split "both"."""
+    X = np.concatenate([PIECES, APART + 20.0])
+    order = np.random.default_rng(0).permutation(len(X))
+    labels = np.array([*(["left", "right"] * 130), *(["both"] * 260)])
+    X, labels = X[order], labels[order]
+
+    def make() -> Any:
+        t = icvi.Tracker(FEW, insight=True, **options)
+        t.update_many(X[:400], labels[:400])
+        assert {advice.action for advice in t.advice} == {"merge", "split"}
+        return t
+
+    def resume(t: Any) -> dict[str, Any]:
+        before = [repr(t.advice), str(t.verdict())]
+        trace = t.update_many(X[400:], labels[400:])
+        t.merge_clusters(t.labels[0], t.labels[1])
+        return {"before": before, "alarms": [*map(str, trace.alarms)], "after": str(t.verdict())}
+
+    return Kind(make, resume)
+
+
 # -- partitions ----------------------------------------------------------------------------
 
 #: Labels of every type that can be saved.
@@ -222,6 +248,10 @@ KINDS: dict[str, Kind] = {
     "tracker-conn-half-life": _tracker(CONN, given=True, half_life=3.0),
     "tracker-mixtures": _tracker(MIXED, given=True),
     "tracker-mixtures-window": _tracker(MIXED, window=25),
+    "tracker-insight": _insight(),
+    "tracker-insight-window": _insight(window=390),
+    "tracker-insight-half-life": _insight(half_life=300.0),
+    "tracker-insight-empty": _empty(FEW, insight=True, distinct=2.0),
     "partition": _partition(),
     "partition-scatter": _partition(scatter=True, noise_label="noise"),
     "partition-labels": Kind(_odd_labels, _use_partition),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import tempfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,11 @@ class ChangedTracker(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.tracker = icvi.Tracker(INDICES)
+        self.tracker = self.new()
         self.samples = []
+
+    def new(self):
+        return icvi.Tracker(INDICES)
 
     # -- changes ---------------------------------------------------------------------------
 
@@ -96,7 +100,7 @@ class ChangedTracker(RuleBasedStateMachine):
 
     @rule(chunk=st.lists(st.tuples(SAMPLES, LABELS, WEIGHTS), max_size=8), other_way=st.booleans())
     def combine(self, chunk, other_way):
-        other = icvi.Tracker(INDICES)
+        other = self.new()
         for sample in chunk:
             other.update(*sample)
         if other_way:
@@ -165,7 +169,27 @@ def objects(labels):
     return array
 
 
+class ChangedTrackerWithInsight(ChangedTracker):
+    """The same, and the tracker keeps samples of clusters."""
+
+    def new(self):
+        return icvi.Tracker(INDICES, insight=True)
+
+    @invariant()
+    def kept_samples_are_surviving_ones_of_their_cluster(self):
+        t = self.tracker
+        for label, serial in zip(t.labels, t._clusters.serials, strict=True):
+            kept = Counter(map(tuple, t._looks.reservoir.samples(serial, 2).tolist()))
+            there = Counter(x for x, its, _ in self.samples if its == label)
+            assert kept <= there
+            assert kept or any(w < 1.0 for _, its, w in self.samples if its == label)
+
+
 ChangedTracker.TestCase.settings = settings(
     max_examples=40, stateful_step_count=25, phases=[Phase.generate]
 )
 TestAnySequenceOfChanges = ChangedTracker.TestCase
+ChangedTrackerWithInsight.TestCase.settings = settings(
+    max_examples=15, stateful_step_count=25, phases=[Phase.generate]
+)
+TestAnySequenceOfChangesWithInsight = ChangedTrackerWithInsight.TestCase

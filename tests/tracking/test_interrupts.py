@@ -11,6 +11,7 @@ import pytest
 
 import icvi
 from icvi.connectivity import saved_connectivity
+from icvi.insight.alarms import Watched
 from icvi.state import saved_partition
 from icvi.tracking.saved import tracker as saved_tracker
 from interrupting import interrupt_by_signals, interrupt_everywhere, interrupt_twice
@@ -34,12 +35,23 @@ TRACKERS = {
         "bounds": (0.0, 1.0),
     },
     "mixtures": {"indices": [icvi.rCIP(prototypes=True)], "bounds": (0.0, 1.0)},
+    "insight": {"indices": ["CH"], "insight": True, "noise_label": "d"},
+    "insight in a window": {"indices": ["CH"], "insight": True, "window": 12},
+    "insight with a half-life": {"indices": ["CH"], "insight": True, "half_life": 5.0},
+    "insight and Conn": {**CONN, "insight": True},
     "mixtures in a window": {
         "indices": [icvi.rH(prototypes=True)],
         "bounds": (0.0, 1.0),
         "window": 12,
     },
 }
+
+
+@pytest.fixture(autouse=True)
+def looks_that_come_soon(monkeypatch):
+    """With insight, clusters are looked at within these few samples."""
+    monkeypatch.setattr("icvi.insight.alarms._NEW", Watched(entered=0, due=4, looks=0))
+    monkeypatch.setattr("icvi.insight.alarms.FEWEST", 3)
 
 
 def time_of(name, part):
@@ -117,7 +129,9 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-@pytest.mark.parametrize("name", ["plain", "window", "half-life", "Conn in a window"])
+@pytest.mark.parametrize(
+    "name", ["plain", "window", "half-life", "Conn in a window", "insight", "insight in a window"]
+)
 def test_an_interrupted_change_changes_nothing(name, change):
     interrupt_everywhere(lambda: fed(name), CHANGES[change], state, most=40)
 

@@ -89,9 +89,12 @@ class Alarm:
 class Watched(NamedTuple):
     """How many samples a cluster has got since the last look, of how many, and earlier looks."""
 
-    entered: int = 0
-    due: int = FIRST
-    looks: int = 0
+    entered: int
+    due: int
+    looks: int
+
+
+_NEW = Watched(entered=0, due=FIRST, looks=0)
 
 
 class Alarms:
@@ -115,12 +118,12 @@ class Alarms:
 
     def remaining(self, label: Hashable) -> int:
         """How many more samples of a cluster make a look due."""
-        watched = self.watched.get(label, Watched())
+        watched = self.watched.get(label, _NEW)
         return watched.due - watched.entered
 
     def enter(self, label: Hashable, n: int = 1) -> bool:
         """Count n more samples of a cluster; whether a look is due."""
-        watched = self.watched.get(label, Watched())
+        watched = self.watched.get(label, _NEW)
         entered = watched.entered + n
         self.watched[label] = watched._replace(entered=entered)
         return entered >= watched.due
@@ -140,7 +143,7 @@ class Alarms:
             How many samples have come.
         """
         alive = {each: number for number, each in enumerate(evidence.labels)}
-        looks = self.watched.get(label, Watched()).looks + 1
+        looks = self.watched.get(label, _NEW).looks + 1
         # Advice about this cluster is given again, or not; about clusters that are gone, never.
         before = {
             key: advice

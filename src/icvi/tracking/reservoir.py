@@ -164,8 +164,9 @@ class Reservoir:
     def unpack(self, gain: float, serials: Integers, keys: Floats, X: Floats) -> None:
         """Be what was packed."""
         self._gain = gain
-        self._waiting = ((keys, serials, X),)
-        self._sort_in()
+        if len(keys):
+            self._waiting = ((keys, serials, X),)
+            self._sort_in()
 
     def snapshot(self) -> tuple[Any, ...]:
         """What `restore` needs to undo all changes from now on."""

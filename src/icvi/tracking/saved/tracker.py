@@ -18,6 +18,7 @@ from icvi.state.saved_partition import pack_clusters, unpack_clusters
 from icvi.tracking.forgetting.clock import Clock
 from icvi.tracking.forgetting.half_life import HalfLife
 from icvi.tracking.forgetting.window import Window
+from icvi.tracking.saved.looks import pack_looks, unpack_looks
 from icvi.tracking.saved.prototypes import pack_prototypes, unpack_prototypes
 from icvi.tracking.saved.window import fill_window
 from icvi.tracking.tracker import Tracker
@@ -55,6 +56,9 @@ def pack(t: Tracker) -> Packed:
         packed |= nested("prototypes", arrays)
     if isinstance(forgetting, HalfLife):
         facts["origin"] = forgetting.origin
+    if t._looks is not None:
+        facts["insight"], arrays = pack_looks(t._looks, t._clusters)
+        packed |= nested("insight", arrays)
     return facts, packed
 
 
@@ -73,6 +77,8 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
         "least_weight": part.number("least_weight"),
         "quantizer": quantizer,
     }
+    if "insight" in part.facts:
+        options |= {"insight": True, "distinct": part.part("insight").number("distinct")}
     with part.making("options"):
         t = Tracker(**options)
     _put_partition(part, t)
@@ -90,6 +96,8 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     elif isinstance(forgetting, HalfLife):
         _set_origin(part, forgetting)
         forgetting.update_threshold(t._clusters)
+    if t._looks is not None:
+        unpack_looks(t._looks, part.part("insight"), t._clusters)
     return t
 
 
