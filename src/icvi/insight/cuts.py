@@ -197,9 +197,7 @@ def _whiten(X: Array) -> _Whitened:
     return _Whitened(X @ (axes / root), axes / root, axes * root)
 
 
-def _candidates(
-    white: _Whitened, widths: Array, rng: np.random.Generator, effort: Effort
-) -> Array:
+def _candidates(white: _Whitened, widths: Array, rng: np.random.Generator, effort: Effort) -> Array:
     """The most promising directions, as columns."""
     Y = white.Y
     U, _ = _to_unit_variance(Y, _starts(white, widths, rng, effort))
