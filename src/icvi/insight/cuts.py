@@ -203,7 +203,7 @@ def _candidates(white: _Whitened, widths: Array, rng: np.random.Generator, effor
     U, _ = _to_unit_variance(Y, _starts(white, widths, rng, effort))
     # Between the means of two groups lies half the skewness, if they hold all of the variance.
     middle = np.clip(0.6 * np.einsum("ij,ij,ij->j", U, U, U) / len(Y), -1.5, 1.5)
-    first = step = _improved(Y, (U > middle).astype(np.float64))
+    first = step = _improved(Y, (middle < U).astype(np.float64))
     for _ in range(effort.rounds - 1):
         step = _improved(Y, step.R)
     step = _promising(step, effort.best)

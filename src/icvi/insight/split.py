@@ -1,8 +1,8 @@
 """Whether one cluster is two: a cut that holds on samples it was not chosen on, with a valley.
 
 The best cut of *any* sample looks good on that sample. So the samples are dealt into folds, twice;
-each fold is judged by the direction and the threshold that the others chose (`icvi.insight.cuts`). Two
-signs must agree on all samples, judged so:
+each fold is judged by the direction and the threshold that the others chose, see
+`icvi.insight.cuts`. Two signs must agree on all samples, judged so:
 
 - their separation across the cut exceeds sqrt(3), what a uniform density cut anywhere gives;
 - there is a valley: a band around the threshold holds fewer samples than bands of the same width
