@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from icvi.insight.split import find_split, gap_between, valley
+from icvi.insight.split import LEVEL, Split, find_split, gap_between, may_split, valley
 
 
 def one_peak(rng, family, n, d):
@@ -103,3 +103,90 @@ def test_the_gap_between_pieces_is_full_and_between_clusters_empty():
     first = np.arange(400) < 200
     X[200:, 1] += 5.0
     assert gap_between(X, first) < 0.3
+
+
+def naive_valley(places, gap):
+    def inside(at):
+        return sum(1 for place in places if at - 1 / 6 < place < at + 1 / 6)
+
+    few, side = inside(gap), min(inside(-0.5), inside(0.5))
+    n = few + side
+    return sum(math.comb(n, i) * 0.5**i * 0.5 ** (n - i) for i in range(few + 1))
+
+
+@pytest.mark.parametrize("gap", [-0.1, 0.0, 0.15])
+def test_the_valley_is_that_of_a_naive_count(gap):
+    places = np.random.default_rng(4).normal(size=300) * 0.6
+    assert valley(places, gap) == pytest.approx(naive_valley(places, gap))
+
+
+def test_the_separation_is_about_that_of_the_cut_it_reports():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(240, 1))
+    X[:100] += 7.0
+    split = find_split(X)
+    a, b = X[split.members, 0], X[~split.members, 0]
+    naive = abs(a.mean() - b.mean()) / (a.std(ddof=1) + b.std(ddof=1))
+    assert split.separation == pytest.approx(naive, rel=0.05)
+
+
+def test_a_smaller_level_asks_for_a_clearer_valley():
+    split = Split(2.0, 0.1, LEVEL / 2, np.ones(3, dtype=bool))
+    assert split.holds()
+    assert not split.holds(level=LEVEL / 4)
+    assert not split.holds(distinct=2.5)
+
+
+def test_the_quick_look_hardly_ever_says_no_where_the_split_holds():
+    held = missed = 0
+    for seed in range(210):
+        rng = np.random.default_rng([seed, 9])
+        family = FAMILIES[seed % len(FAMILIES)]
+        n, d = int(rng.integers(40, 100)), int(rng.integers(1, 9))
+        X = np.concatenate([one_peak(rng, family, n, d) for _ in range(2)])
+        X[n:, 0] += rng.uniform(3.6, 6.0) * X[:, 0].std()
+        split = find_split(X, seed)
+        if split.holds():
+            held += 1
+            missed += not may_split(X, seed)
+    assert held > 100
+    assert missed <= 0.02 * held
+
+
+def test_the_quick_look_says_no_to_most_clusters_with_one_peak():
+    passed = sum(
+        may_split(one_peak(np.random.default_rng([seed, 2]), "normal", 200, 4), seed)
+        for seed in range(60)
+    )
+    assert passed <= 20
+
+
+@pytest.mark.parametrize("X", [np.zeros((100, 3)), np.arange(29.0)[:, None]])
+def test_the_quick_look_says_no_where_it_cannot_be_told(X):
+    assert not may_split(X)
+
+
+def two(n=160, d=3):
+    X = np.random.default_rng(12).normal(size=(n, d))
+    X[: n // 2, 0] += 7.0
+    return X
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        np.column_stack([two(), np.full(160, 3.0)]),
+        np.repeat(two(80), 2, axis=0),
+        np.round(two() * 2.0),
+        two(d=1),
+        two(n=60, d=80) * np.append(3.0, np.ones(79)),
+    ],
+    ids=["constant feature", "duplicates", "whole numbers", "one feature", "more features"],
+)
+def test_unusual_samples_are_judged_like_others(X):
+    split = find_split(X)
+    assert np.isfinite([split.separation, split.error]).all()
+    assert len(split.members) == len(X)
+    if X.shape[1] < len(X):
+        assert split.holds()
+        assert may_split(X)
