@@ -106,10 +106,11 @@ def _insight(**options: Any) -> Kind:
         return t
 
     def resume(t: Any) -> dict[str, Any]:
-        before = [repr(t.advice), str(t.verdict())]
+        before = [(each.action, str(each.clusters)) for each in t.advice]
         trace = t.update_many(X[400:], labels[400:])
-        t.merge_clusters(t.labels[0], t.labels[1])
-        return {"before": before, "alarms": [*map(str, trace.alarms)], "after": str(t.verdict())}
+        t.merge_clusters("left", "right")
+        after = [(each.action, str(each.clusters)) for each in t.verdict().advice]
+        return {"before": before, "alarms": len(trace.alarms), "after": after, **t.values}
 
     return Kind(make, resume)
 

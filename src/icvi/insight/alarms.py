@@ -1,11 +1,11 @@
 r"""Alarms on a stream: advice that begins to hold, and advice that no longer does.
 
-A cluster is looked at when it has 30 samples, and again whenever it has grown by a share of its
-size: is it two, and is it a piece of another one? Looking often finds something by chance sooner
-or later, so the j-th look at a cluster may err with a probability of only :math:`\alpha / (j (j +
-1))`; over all looks, however many, that adds up to :math:`\alpha`. Advice that holds is withdrawn
-when the same test fails without this correction, and with some slack: readings around a threshold
-do not raise one alarm after another.
+A cluster is looked at when it has got 50 samples, and again whenever it has got half as many more,
+later as many again: is it two, and is it a piece of another one? Looking often finds something by
+chance sooner or later, so the j-th look at a cluster may err with a probability of only
+:math:`\alpha / (j (j + 1))`; over all looks, however many, that adds up to :math:`\alpha`. Advice
+that holds is withdrawn when the same test fails without this correction, and with some slack:
+readings around a threshold do not raise one alarm after another.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ from icvi.wording import short
 Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
-FIRST = 30
-_GROWTH = 0.3  # of its size, until a cluster is looked at again
-_RENEWAL = 1.0  # the same where old samples leave: its size need not grow
+FIRST = 50
+_SOON, _LATER = 1.5, 2.0  # factors by which a cluster has grown when it is looked at again
+_SMALL = 256  # samples up to which that is soon: more samples than these are not kept
+_RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _NEIGHBOURS = 64  # clusters that one is compared with, the nearest ones
 _MERGE_LEVEL = 0.02  # of all looks at a pair together
 _SLACK = 0.1  # of a separation, before advice is withdrawn
@@ -110,7 +111,7 @@ class Alarms:
 
     def __init__(self, distinct: float = DISTINCT, forgets: bool = False) -> None:
         self.distinct = distinct
-        self._share = _RENEWAL if forgets else _GROWTH
+        self._longest = _RENEWED if forgets else None
         self.watched: dict[Hashable, Watched] = {}
         self.standing: dict[Key, Advice] = {}
 
@@ -151,9 +152,8 @@ class Alarms:
             if label in key[1] or not key[1].issubset(alive)
         }
         standing = {key: self.standing[key] for key in self.standing if key not in before}
-        alarms, count = [], 0.0
+        alarms = []
         if label in alive:
-            count = float(evidence.groups.counts[alive[label]])
             for advice in self._advice(evidence, alive[label], looks, standing):
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
@@ -162,8 +162,7 @@ class Alarms:
                     alarms.append(_alarm("raised", advice, sample))
         alarms += [_alarm("withdrawn", advice, sample) for advice in before.values()]
         watched = {each: known for each, known in self.watched.items() if each in alive}
-        due = max(FIRST // 3, math.ceil(self._share * count))
-        watched[label] = Watched(0, due, looks)
+        watched[label] = Watched(0, _next_due(looks, self._longest), looks)
         self.watched, self.standing = watched, standing
         return alarms
 
@@ -228,6 +227,15 @@ class Alarms:
                 self.watched[label] = watched
             elif label in self.watched:
                 del self.watched[label]
+
+
+def _next_due(looks: int, longest: int | None) -> int:
+    """How many more samples a cluster must get after so many looks at it."""
+    total = float(FIRST)
+    for _ in range(looks):
+        before, total = total, total * (_SOON if total < _SMALL else _LATER)
+    due = math.ceil(total - before)
+    return due if longest is None else min(due, longest)
 
 
 def _nearest(groups: Groups, number: int) -> NDArray[np.int64]:

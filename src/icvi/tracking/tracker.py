@@ -264,7 +264,9 @@ class Tracker(ClusterSummary):
             raise ValueError(_NO_PROTOTYPES)
         label = plain(label)
         clusters.check_label(label)
-        self._undo = self._mark(label)
+        # A mark cannot undo an event of prototypes that is followed by a look.
+        both = looks is not None and self._prototypes is not None
+        self._undo = self._snapshot(growing=(label,)) if both else self._mark(label)
         try:
             self._enter(x, label, weight, winners, time)
         except SnapshotNeeded:
