@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from insight.clusterers import CLUSTERERS, Labelled
+from insight.families import Case
 from insight.faults import KINDS
 from insight.measuring import NoStructure, Outcome, Real
 
@@ -205,17 +206,25 @@ def real_rows(found: Sequence[Real]) -> Iterator[Row]:
 
 
 def breakdown(outcomes: Sequence[Outcome]) -> dict[str, dict[str, list[int]]]:
-    """Failures by what streams differ in: group to "kind S" to failures and cases."""
-    groups: dict[str, Callable[[Outcome], object]] = {
-        "family": lambda each: each.case.family,
-        "d": lambda each: each.case.d,
-        "k": lambda each: each.case.k,
-        "order": lambda each: each.case.order,
+    """Failures by what streams differ in: group to "kind S" to failures and cases.
+
+    Where separations have targets; below, one or two is a matter of definition.
+    """
+    groups: dict[str, Callable[[Case], object]] = {
+        "family": lambda case: case.family,
+        "d": lambda case: case.d,
+        "k": lambda case: case.k,
+        "d, k": lambda case: f"{case.d}, {case.k}",
+        "order": lambda case: case.order,
     }
     table: dict[str, dict[str, list[int]]] = {}
+    judged = sorted(
+        (each for each in outcomes if each.case.separation in TARGETS),
+        key=lambda each: (-each.case.separation, each.case.d, each.case.k),
+    )
     for group, key in groups.items():
-        for each in outcomes:
-            row = table.setdefault(f"{group} {key(each)}", {})
+        for each in judged:
+            row = table.setdefault(f"{group}: {key(each.case)}", {})
             cell = row.setdefault(f"{each.kind} {each.case.separation:g}", [0, 0])
             failed = bool(each.wrong) if each.kind == "right" else not each.found
             cell[0] += failed
@@ -248,13 +257,14 @@ def show(rows: Sequence[Row], failures: dict[str, Any], console: Console) -> Non
 
 def _failures(part: str, groups: dict[str, dict[str, list[int]]]) -> Table:
     table = Table(title=f"{part}: false alarms on right labels, and faults that were missed")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     columns = sorted({name for row in groups.values() for name in row}, key=_column)
     for name in columns:
         table.add_column(name, justify="right")
     for group, row in groups.items():
-        cells = (row.get(name, [0, 0]) for name in columns)
-        table.add_row(group, *(f"{bad} of {of}" if bad else "" for bad, of in cells))
+        cells = [row.get(name, [0, 0]) for name in columns]
+        if any(bad for bad, _ in cells):
+            table.add_row(group, *(f"{bad} of {of}" if bad else "" for bad, of in cells))
     return table
 
 
