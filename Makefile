@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-pythons test-lowest lint types bench docs clean
+.PHONY: help setup demo test test-pythons test-lowest lint types bench bench-insight docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ lint: $(STAMP)  ## check style, types and the direction of imports
 
 bench: $(STAMP)  ## compare the speed of icvi with its peers
 	$(BIN)/python benchmarks/run.py
+
+bench-insight: $(STAMP)  ## measure how well verdicts and alarms find faults
+	$(BIN)/python benchmarks/run_insight.py
 
 docs: $(STAMP)  ## build docs/ into docs/_build; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build

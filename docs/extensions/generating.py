@@ -8,6 +8,7 @@ import api_pages
 import command_pages
 import curve_tables
 import index_pages
+import insight_tables
 import measured
 import pictures
 from sphinx.application import Sphinx
@@ -20,8 +21,13 @@ def generate(app: Sphinx, config: Config) -> None:
     generated = root / "_generated"
     (generated / "extra").mkdir(parents=True, exist_ok=True)
     found = measured.measure()
-    config.myst_substitutions = curve_tables.substitutions(found)
+    verdicts = insight_tables.read(root)
+    config.myst_substitutions = {
+        **curve_tables.substitutions(found),
+        **insight_tables.substitutions(verdicts),
+    }
     curve_tables.write_tables(generated / "curves", found)
+    insight_tables.write_tables(generated / "insight", verdicts)
     index_pages.write_pages(root / "indices", found)
     pictures.draw_indices(generated / "indices")
     pictures.draw_curves(generated / "curves", found)

@@ -1,0 +1,1 @@
+"""How well verdicts and alarms work, measured on streams whose clusters are known."""
