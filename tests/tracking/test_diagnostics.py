@@ -223,7 +223,7 @@ def test_pairs_are_sorted_by_separation_those_with_few_samples_after_the_others(
     assert named[10:] == sorted(named[10:])
     explicit = t.diagnose_pairs("separation")
     assert [repr(row) for row in explicit] == [repr(row) for row in pairs]
-    assert t.diagnose_pairs("duda")["few_samples"][0]
+    assert t.diagnose_pairs("duda")["few_samples"][:6].any()
 
 
 def test_without_covariances_pairs_have_no_separation_and_are_sorted_by_duda():
