@@ -89,7 +89,9 @@ class Tracker(ClusterSummary):
     memory) changes nothing. A tracker serves one thread at a time; a call from another raises a
     RuntimeError.
 
-    With Conn every sample is also an event: its winner and its runner-up. A sample that is
+    With Conn every sample is also an event: its winner and its runner-up when it came. So Conn
+    depends on the order of the samples; `icvi.batch.conn_index_score` is the batch index, which
+    finds them again with the final prototypes. A sample that is
     removed, or leaves a window, takes its event along. Prototypes stay: a prototype that has won
     belongs to its cluster for good, and a tracker that finds prototypes itself never unlearns
     them. In a window Conn costs O(1) per sample that enters or leaves; rCIP and rH of prototypes
