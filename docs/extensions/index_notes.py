@@ -182,7 +182,7 @@ The default is the definition of the paper. The authors' toolbox computes anothe
 ``icvi.Conn(convention="toolbox")`` reproduces; ``border="CADJ"`` is the border rule of 2011.
 On a stream the index is a definition of its own: it counts the winners that each sample had when it
 came, so it depends on the order of the samples. The batch form finds all winners again with the
-final prototypes (`icvi.batch.conn_index_score`); ``icvi study`` shows how far the two are apart.""",
+final prototypes (`icvi.batch.conn_index_score`); ``icvi study`` shows how far they are apart.""",
         't = icvi.Tracker([icvi.Conn(convention="toolbox")], bounds=(-4, 10))\n'
         "trace = t.update_many(X, truth)\n"
         'print("toolbox   ", f"{next(iter(t.values.values())):.6g}")',
