@@ -17,7 +17,7 @@ import numpy as np
 import icvi
 
 MACHINES = ["fan", "mill", "press", "pump"]
-INDICES = ["CH", "SIL", "XB", "DB"]
+INDICES = ["CH", "SIL", "XB", "DB", "NI"]
 SAMPLES, CENTERS = 5000, 6.0 * np.array([[0, 0], [1, 0], [0, 1]])
 
 
@@ -65,10 +65,11 @@ def main() -> None:
     print(f"by hand and with a bank: {'the same numbers' if same else 'different numbers'}\n")
 
     worst = min(MACHINES, key=lambda machine: bank[machine]["SIL"])
-    print(f"{worst}, pairs of clusters that look like one first:")
+    print(f"{worst}, the least separated pairs of clusters first:")
     pairs = bank[worst].diagnose_pairs()
     print(pairs)
-    print(f"clusters {pairs['a'][0]} and {pairs['b'][0]} should be one")
+    if pairs["high"][0] < 1.7:  # pieces of one cluster
+        print(f"clusters {pairs['a'][0]} and {pairs['b'][0]} should be one")
 
 
 if __name__ == "__main__":

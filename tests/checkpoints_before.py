@@ -2,9 +2,9 @@
 
     python checkpoints_before.py FOLDER
 
-writes them with the version of icvi that is installed. Those under ``golden/checkpoints`` and
-``golden/pickled`` are of version 0.1.0, before its modules moved into folders. They are never
-written again.
+writes them with the version of icvi that is installed. Those under ``golden/checkpoints``,
+``golden/pickled`` and ``golden/pickled_states`` are of version 0.1.0, before its modules moved into
+folders. They are never written again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import icvi
-from saved_objects import KINDS
+from own_indices import mean_radius
+from saved_objects import FEW, HALF, KINDS, LABELS, NAMES, X
 
 #: Rows of the stream that a watch had seen when it was stopped.
 SEEN = 100
@@ -69,6 +70,28 @@ WATCHED: dict[str, Watched] = {
 #: Estimators that were pickled; `saved_objects` has what makes and uses them.
 PICKLED = [name for name in KINDS if name.startswith(("fuzzy", "quantizer"))]
 
+#: States that were pickled, and that only `icvi.saving.old_pickles` loads.
+PICKLED_STATES = [name for name in KINDS if name not in PICKLED]
+
+
+def bank() -> icvi.TrackerBank:
+    """Trackers of the first part of the stream, one per name."""
+    trackers = icvi.TrackerBank(FEW)
+    trackers.update_many(NAMES[HALF], X[HALF], LABELS[HALF])
+    return trackers
+
+
+def trace() -> icvi.Trace:
+    """Readings of the first part of the stream."""
+    return icvi.Tracker(FEW, undefined="limit").update_many(X[HALF], NAMES[HALF])
+
+
+def own_index() -> icvi.Tracker:
+    """A tracker with an index of a user."""
+    tracker = icvi.Tracker(["CH", mean_radius])
+    tracker.update_many(X[HALF], LABELS[HALF])
+    return tracker
+
 
 def watch(name: str) -> Any:
     """Watch all of ``stream.csv`` here, and resume from ``kept`` here if something is there."""
@@ -113,6 +136,16 @@ def main(folder: str) -> None:
     os.makedirs(root / "pickled")
     for name in PICKLED:
         (root / "pickled" / f"{name}.pkl").write_bytes(pickle.dumps(KINDS[name].make()))
+    write_states(root / "pickled_states")
+
+
+def write_states(folder: Path) -> None:
+    """Write the pickles of states."""
+    os.makedirs(folder)
+    makers = {name: KINDS[name].make for name in PICKLED_STATES}
+    for name, make in (makers | {"bank": bank, "trace": trace, "own-index": own_index}).items():
+        packed = gzip.compress(pickle.dumps(make()), mtime=0)
+        (folder / f"{name}.pkl.gz").write_bytes(packed)
 
 
 if __name__ == "__main__":

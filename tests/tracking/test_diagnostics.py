@@ -12,9 +12,11 @@ from hypothesis import strategies as st
 
 import icvi
 import naive
+from icvi.insight.separation import Groups, separation
 from icvi.tracking.diagnostics import pair_table
 from streams import blobs, labelled_streams
 
+#: Those that need no covariances.
 MEASURES = ["distance", "ward", "duda", "pseudo_t2", "beale"]
 
 
@@ -169,6 +171,110 @@ def test_pairs_are_sorted_with_the_undefined_last(measure):
     assert (np.diff(defined) * (-1 if measure == "duda" else 1) >= 0).all()
 
 
+def crowded_stream():
+    """Clusters a, b: one place; c: near; d: far; 9 samples of e in a's place, one f, one g."""
+    rng = np.random.default_rng(7)
+    sizes = {"a": 80, "b": 90, "c": 100, "d": 70, "e": 9, "f": 1, "g": 1}
+    places = {"a": 0.0, "b": 0.0, "c": 3.5, "d": 20.0, "e": 0.0, "f": 0.5, "g": 0.5}
+    labels = [label for label, size in sizes.items() for _ in range(size)]
+    X = rng.normal(size=(len(labels), 3))
+    X[:, 0] += [places[label] for label in labels]
+    return X, labels
+
+
+def separation_of(X, labels, a, b):
+    """Value and ends of the interval, from samples instead of the state."""
+    parts = [X[[label == name for label in labels]] for name in (a, b)]
+    groups = Groups(
+        np.array([float(len(part)) for part in parts]),
+        np.array([part.mean(axis=0) for part in parts]),
+        np.array([np.cov(part.T, bias=True) for part in parts]),
+    )
+    (S,), (se,) = separation(groups, np.array([0]), np.array([1]))
+    return S, max(S - 1.96 * se, 0.0), S + 1.96 * se
+
+
+def test_separations_are_those_of_the_samples():
+    X, labels = crowded_stream()
+    pairs = tracker_of(X, labels, indices=["NI"]).diagnose_pairs()
+    assert pairs.names[:6] == ["a", "b", "separation", "low", "high", "few_samples"]
+    defined = [row for row in pairs if not {row["a"], row["b"]} & {"f", "g"}]
+    assert len(defined) == 10
+    for row in defined:
+        expected = separation_of(X, labels, row["a"], row["b"])
+        assert (row["separation"], row["low"], row["high"]) == pytest.approx(expected, abs=1e-12)
+    assert min(row["low"] for row in defined) == 0.0
+
+
+def test_pairs_are_sorted_by_separation_those_with_few_samples_after_the_others():
+    X, labels = crowded_stream()
+    t = tracker_of(X, labels, indices=["NI"])
+    pairs = t.diagnose_pairs()
+    named = list(zip(pairs["a"].tolist(), pairs["b"].tolist(), strict=True))
+    assert named[0] == ("a", "b")
+    assert set(named[1:3]) == {("a", "c"), ("b", "c")}
+    assert pairs["few_samples"].tolist() == [bool({a, b} & set("efg")) for a, b in named]
+    assert pairs["few_samples"].tolist() == [False] * 6 + [True] * 15
+    values = pairs["separation"]
+    assert (np.diff(values[:6]) >= 0).all()
+    assert (np.diff(values[6:10]) >= 0).all()
+    # One sample has no width.
+    assert np.isnan(values[10:]).all()
+    assert named[10:] == sorted(named[10:])
+    explicit = t.diagnose_pairs("separation")
+    assert [repr(row) for row in explicit] == [repr(row) for row in pairs]
+    assert t.diagnose_pairs("duda")["few_samples"][:6].any()
+
+
+def test_without_covariances_pairs_have_no_separation_and_are_sorted_by_duda():
+    X, labels = crowded_stream()
+    t = tracker_of(X, labels, indices=["CH"])
+    pairs = t.diagnose_pairs()
+    assert pairs.names == ["a", "b", "few_samples", *MEASURES]
+    assert repr(pairs) == repr(t.diagnose_pairs("duda"))
+    message = (
+        r"separation needs covariances, .* track an index that needs them too \(NI, rCIP, rH\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        t.diagnose_pairs("separation")
+    with pytest.raises(ValueError, match=message):
+        pairs.matrix("separation")
+
+
+def test_separations_do_not_depend_on_offset_or_units():
+    rng = np.random.default_rng(2)
+    labels = rng.integers(0, 5, 400)
+    X = rng.integers(-8, 9, (400, 3)) / 4.0 + labels[:, None] / 2.0
+    near = tracker_of(X, labels, indices=["NI"]).diagnose_pairs().matrix("separation")
+    far = tracker_of(X + 1e8, labels, indices=["NI"]).diagnose_pairs().matrix("separation")
+    scaled = tracker_of(X * [1e-3, 1.0, 1e5], labels, indices=["NI"]).diagnose_pairs()
+    np.testing.assert_allclose(far, near, rtol=1e-9)
+    np.testing.assert_allclose(scaled.matrix("separation"), near, rtol=1e-9)
+    assert np.isnan(np.diag(near)).all()
+    np.testing.assert_array_equal(near, near.T)
+
+
+def test_clusters_without_width_are_infinitely_separated_and_a_single_sample_is_not_judged():
+    X = [[1.0, 1.0], [1.0, 1.0], [3.0, 3.0], [3.0, 3.0], [5.0, 5.0]]
+    pairs = tracker_of(X, list("aabbc"), indices=["NI"]).diagnose_pairs()
+    assert pairs[0]["separation"] == math.inf
+    assert np.isnan(pairs["separation"][1:]).all()
+    assert np.isnan(pairs["low"]).all()
+    assert np.isnan(pairs["high"]).all()
+    assert pairs["few_samples"].all()
+
+
+def test_separations_fade_with_the_samples():
+    X, labels = crowded_stream()
+    t = icvi.Tracker(["NI"], half_life=50.0)
+    t.update_many(X, labels)
+    counts = dict(zip(t.labels, t.counts, strict=True))
+    for row in t.diagnose_pairs():
+        least = min(counts[row["a"]], counts[row["b"]])
+        assert row["few_samples"] == (least < 10.0)
+        assert math.isnan(row["separation"]) == (least <= 1.0)
+
+
 def test_ties_stay_in_the_order_of_the_labels():
     X = np.repeat([[0.0], [4.0], [8.0], [12.0]], 2, axis=0) + [[0.0], [1.0]] * 4
     pairs = tracker_of(X, np.repeat([3, 1, 2, 0], 2)).diagnose_pairs("ward")
@@ -213,7 +319,8 @@ def test_without_clusters_the_tables_are_empty():
         assert t.diagnose_pairs().best() is None
         assert t.diagnose_pairs().matrix("duda").shape == (0, 0)
         assert "silhouette" in repr(t.diagnose_clusters())
-        assert t.diagnose_pairs().to_pandas().shape == (0, 7)
+        assert t.diagnose_pairs().matrix("separation").shape == (0, 0)
+        assert t.diagnose_pairs().to_pandas().shape == (0, 11)
         t.update([1.0, 2.0], -1)  # noise: features, and still no cluster
 
 

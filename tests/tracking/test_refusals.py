@@ -444,7 +444,7 @@ CALLS = {
         lambda _, v: batch.silhouette_score(X, LABELS, metric=v),
         NO_NUMBERS | TOO_LARGE | NONE,
     ),
-    "sort_by": (tracker, lambda t, v: t.diagnose_pairs(v), NO_NUMBERS | TOO_LARGE | NONE),
+    "sort_by": (tracker, lambda t, v: t.diagnose_pairs(v), NO_NUMBERS | TOO_LARGE),
     "scatter": (nothing, lambda _, v: icvi.Partition(scatter=v), NO_NUMBERS | TOO_LARGE | NONE),
     "mean": (nothing, lambda _, v: icvi.rH(mean=v), NO_NUMBERS | TOO_LARGE | NONE),
     "log_rcip": (nothing, lambda _, v: icvi.rCIP(log_rcip=v), NO_NUMBERS | TOO_LARGE | NONE),

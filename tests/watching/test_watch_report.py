@@ -428,6 +428,23 @@ def test_tables_show_the_largest_clusters_and_the_likeliest_pairs(tmp_path):
     ]
 
 
+def test_pairs_show_their_separation_where_covariances_are_kept(tmp_path):
+    rng = np.random.default_rng(1)
+    labels = np.repeat([0, 1, 2], [200, 200, 5])
+    X = rng.normal(size=(405, 2)) + 4.0 * labels[:, None]
+    tracker = written(tmp_path / "page.html", X, labels, ("CH", "NI")).tracker
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    said = words(tmp_path / "page.html")
+    assert "Pieces of one cluster stay below 1.7" in said
+    assert "Pairs with a star have a cluster of fewer than 10 samples" in said
+    number = r'<td data-value="([^"]+)">[^<]*</td>'
+    pairs = re.findall(rf'<th scope="row">(\d) and (\d)( \*)?</th>{number * 3}', page)
+    assert [(int(a), int(b), bool(star), *map(float, S)) for a, b, star, *S in pairs] == [
+        tuple(row[name] for name in ("a", "b", "few_samples", "separation", "low", "high"))
+        for row in tracker.diagnose_pairs()
+    ]
+
+
 # -- in the browser --------------------------------------------------------------------------
 
 

@@ -8,7 +8,8 @@ CH: 7.56
 XB: 0.205761
 
 They need no more than labels and are exact after every sample; `revert` removes a sample exactly.
-Values are those of `icvi.Tracker`, and so those of `icvi.scores` for the same samples and labels.
+Values are those of `icvi.Tracker`, and so those of `icvi.scores` for the same samples and labels;
+those of Conn also depend on the order of the samples and on the bounds.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ has the definitions. In [0, 1], larger is better. 0 for a single cluster, so it 
 before the first sample. Equations 30-36 of the paper.
 
 It is the only index of the paper on prototypes instead of moments, so it depends on the order of
-the samples and on the clusterer that finds the prototypes.
+the samples and on the clusterer that finds the prototypes. The batch index, which finds the two
+best prototypes of all samples again among the final ones, is `icvi.batch.conn_index_score`.
 """
 
 from __future__ import annotations

@@ -41,6 +41,7 @@ Numbers = NDArray[np.int64]
 DISTINCT = math.sqrt(3.0)
 
 _BLOCK = 1_000_000  # numbers in a stack of covariances
+_INTERVAL = 1.96  # standard errors
 _THIN = 1e-12  # of a squared distance: the least variance of a feature that differs
 
 
@@ -57,6 +58,11 @@ class Separation(NamedTuple):
 
     value: Array
     error: Array
+
+    def interval(self) -> tuple[Array, Array]:
+        """Ends of the 95 % intervals; a separation is not negative."""
+        ends = _INTERVAL * self.error
+        return np.maximum(self.value - ends, 0.0), self.value + ends
 
 
 def separation(groups: Groups, first: Numbers, second: Numbers) -> Separation:

@@ -80,6 +80,11 @@ class Clusters(Arenas):
         return self.A[L.V : L.V + d, 1 : k + 1].T.copy()
 
     @property
+    def has_covariances(self) -> bool:
+        """Whether scatter matrices are kept."""
+        return self._scatter
+
+    @property
     def covariances(self) -> Floats:
         """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
         if not self._scatter:

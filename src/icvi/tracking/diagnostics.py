@@ -1,4 +1,4 @@
-"""Which clusters are bad, and which two should be merged: measures per cluster and per pair.
+"""Which clusters are bad, and which two may be one: measures per cluster and per pair.
 
 Everything here is computed from the state that indices are read from; no samples are needed.
 """
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.inputs import check_choice
+from icvi.insight.doubts import FEWEST
+from icvi.insight.separation import Groups, separation
 from icvi.kernels import layout as L
 from icvi.state.moments import Moments
 from icvi.tracking.table import Table, label_column
@@ -25,9 +27,13 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.integer[Any]]
 
 #: Measures of a pair of clusters.
-Measure = Literal["duda", "ward", "distance", "pseudo_t2", "beale"]
+Measure = Literal["separation", "duda", "ward", "distance", "pseudo_t2", "beale"]
 
 _COLUMNS: tuple[Measure, ...] = ("distance", "ward", "duda", "pseudo_t2", "beale")
+_NO_SEPARATION = (
+    "separation needs covariances, which this tracker does not keep; track an index that needs "
+    "them too (NI, rCIP, rH), or choose another measure"
+)
 _BLOCK = 50_000  # pairs that stay in the processor's cache
 
 
@@ -60,14 +66,14 @@ def cluster_table(partition: Clusters, connectivity: Connectivity | None = None)
     return Table(columns)
 
 
-def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
+def pair_table(partition: Clusters, sort_by: Measure | None = None) -> PairTable:
     """One row per pair of clusters, the pair that most looks like one cluster first.
 
     Parameters
     ----------
     partition : Clusters
         The state.
-    sort_by : {"duda", "ward", "distance", "pseudo_t2", "beale"}
+    sort_by : {"separation", "duda", "ward", "distance", "pseudo_t2", "beale"}, optional
         The measure to sort by.
 
     Returns
@@ -75,15 +81,26 @@ def pair_table(partition: Clusters, sort_by: Measure = "duda") -> PairTable:
     PairTable
         See `icvi.Tracker.diagnose_pairs`.
     """
+    if sort_by is None:
+        sort_by = "separation" if partition.has_covariances else "duda"
     check_choice(sort_by, "sort_by", get_args(Measure))
+    if sort_by == "separation" and not partition.has_covariances:
+        raise ValueError(_NO_SEPARATION)
     m = _moments(partition)
     i, j = (pairs.astype(np.int32) for pairs in np.triu_indices(len(m.n), 1))
     blocks = (D for _, D in _distances(m, upper=True))
     D = np.concatenate([np.empty(0), *(D[_above_diagonal(*D.shape)] for D in blocks)])
-    key = _measures(m, i, j, D, [sort_by])[sort_by]
-    order = _order(np.negative(key, out=key) if sort_by == "duda" else key)
+    few = np.minimum(m.n[i], m.n[j]) < FEWEST
+    columns = _separations(m, partition.covariances, i, j) if partition.has_covariances else {}
+    if sort_by == "separation":
+        order = _order_by_separation(columns["separation"], few)
+    else:
+        key = _measures(m, i, j, D, [sort_by])[sort_by]
+        order = _order(np.negative(key, out=key) if sort_by == "duda" else key)
     i, j, D = i[order], j[order], D[order]
-    return PairTable(partition.labels, i, j, _measures(m, i, j, D, _COLUMNS))
+    columns = {name: column[order] for name, column in columns.items()}
+    columns |= {"few_samples": few[order], **_measures(m, i, j, D, _COLUMNS)}
+    return PairTable(partition.labels, i, j, columns)
 
 
 class PairTable(Table):
@@ -119,7 +136,7 @@ class PairTable(Table):
     """
 
     def __init__(
-        self, labels: list[Hashable], i: Numbers, j: Numbers, measures: dict[str, Array]
+        self, labels: list[Hashable], i: Numbers, j: Numbers, measures: dict[str, NDArray[Any]]
     ) -> None:
         names = label_column(labels)
         super().__init__({"a": names[i], "b": names[j], **measures})
@@ -137,6 +154,8 @@ class PairTable(Table):
         nan there.
         """
         check_choice(measure, "measure", get_args(Measure))
+        if measure not in self.names:
+            raise ValueError(_NO_SEPARATION)
         k, (i, j) = len(self.labels), self._pairs
         matrix = np.zeros((k, k)) if measure in ("distance", "ward") else np.full((k, k), math.nan)
         matrix[i, j] = matrix[j, i] = self[measure]
@@ -257,6 +276,18 @@ def _measures_of(m: Moments, i: Numbers, j: Numbers, D: Array) -> dict[str, Arra
     }
 
 
+def _separations(m: Moments, covariances: Array, i: Numbers, j: Numbers) -> dict[str, NDArray[Any]]:
+    """Separations of the pairs i, j, with their intervals."""
+    if not len(i):  # perhaps no features either
+        return {name: np.empty(0) for name in ("separation", "low", "high")}
+    # From the first centroid on, so that an offset of the data costs no digits.
+    centers = (m.high - m.high[0]) + (m.low - m.low[0])
+    groups = Groups(m.n, centers, covariances * ((m.n - 1.0) / m.n)[:, None, None])
+    found = separation(groups, i.astype(np.int64), j.astype(np.int64))
+    low, high = found.interval()
+    return {"separation": found.value, "low": low, "high": high}
+
+
 def _above_diagonal(rows: int, columns: int) -> NDArray[np.bool_]:
     """The entries that `np.triu_indices` lists."""
     return np.arange(rows)[:, None] < np.arange(columns)
@@ -269,6 +300,11 @@ def _order(key: Array) -> Numbers:
     # A stable sort takes three times as long, and only ties need it.
     ties = (ranked[1:] == ranked[:-1]) | np.isnan(ranked[:-1])
     return np.argsort(key, kind="stable") if ties.any() else order
+
+
+def _order_by_separation(values: Array, few: NDArray[np.bool_]) -> Numbers:
+    """From small to large; pairs with few samples after the others, undefined last."""
+    return np.lexsort((values, np.where(np.isnan(values), 2, few)))
 
 
 def _finite(values: Array) -> Array:

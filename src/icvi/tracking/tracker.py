@@ -104,7 +104,9 @@ class Tracker(ClusterSummary):
     memory) changes nothing. A tracker serves one thread at a time; a call from another raises a
     RuntimeError.
 
-    With Conn every sample is also an event: its winner and its runner-up. A sample that is
+    With Conn every sample is also an event: its winner and its runner-up when it came. So Conn
+    depends on the order of the samples; `icvi.batch.conn_index_score` is the batch index, which
+    finds them again with the final prototypes. A sample that is
     removed, or leaves a window, takes its event along. Prototypes stay: a prototype that has won
     belongs to its cluster for good, and a tracker that finds prototypes itself never unlearns
     them. In a window Conn costs O(1) per sample that enters or leaves; rCIP and rH of prototypes
@@ -905,14 +907,16 @@ class Tracker(ClusterSummary):
         return cluster_table(self._clusters, connectivity)
 
     @exclusive
-    def diagnose_pairs(self, sort_by: Measure = "duda") -> PairTable:
-        r"""Which two clusters should be merged: a row per pair, the likeliest first.
+    def diagnose_pairs(self, sort_by: Measure | None = None) -> PairTable:
+        r"""Which two clusters may be one: a row per pair, the likeliest first.
 
         Parameters
         ----------
-        sort_by : {"duda", "ward", "distance", "pseudo_t2", "beale"}
+        sort_by : {"separation", "duda", "ward", "distance", "pseudo_t2", "beale"}, optional
             Pairs are sorted by this, the pair that most looks like one cluster first: the
-            largest duda, or the smallest of another. Undefined ones come last.
+            largest duda, or the smallest of another. Undefined ones come last, and in the order
+            of separation those with few samples come after all others. By default separation
+            where covariances are kept, else duda.
 
         Returns
         -------
@@ -922,7 +926,17 @@ class Tracker(ClusterSummary):
 
         Notes
         -----
-        With :math:`n = n_i + n_j` and :math:`CP = CP_i + CP_j`,
+        *separation* is the distance of the two clusters in units of their widths, along the
+        direction that separates them best, between *low* and *high* with 95 % confidence; see
+        `icvi.insight.separation`. Pieces of one cluster stay below :math:`\sqrt 3`, unless one is
+        the end of a long tail; above 2.2 there is hardly anything in between. It is nan for a
+        cluster of one sample, and infinite where neither cluster has any width. The three columns
+        need covariances and are left out without them: track NI, rCIP or rH too, as ``"paper"``
+        does. *few_samples* marks pairs in which a cluster has fewer than 10 samples, too few to
+        judge.
+
+        The other measures need no covariances. With :math:`n = n_i + n_j` and
+        :math:`CP = CP_i + CP_j`,
 
         .. math:: distance = \|v_i - v_j\|, \quad ward = \frac{n_i n_j}{n} \|v_i - v_j\|^2,
                   \quad duda = \frac{CP}{CP + ward}, \quad
@@ -931,10 +945,11 @@ class Tracker(ClusterSummary):
         .. math:: beale = \frac{ward / CP}{\frac{n - 1}{n - 2} (2^{2/d} - 1)}
 
         *ward* is what merging the two adds to the scatter within clusters; *duda*, in [0, 1], is
-        the share of the merged scatter that is there already. Undefined (nan) are duda where
-        both clusters are one same point, pseudo_t2 and beale where :math:`CP = 0` or
-        :math:`n \le 2`. A small cluster beside a large, wide one adds little, so it has a large
-        duda even where it lies apart: look at *distance* too. Takes O(k^2 d).
+        the share of the merged scatter that is there already. No fixed duda means that two
+        clusters are one: true neighbours reach any value, the more so the more features there
+        are, and a small cluster beside a large, wide one has a large duda even where it lies
+        apart. Undefined (nan) are duda where both clusters are one same point, pseudo_t2 and
+        beale where :math:`CP = 0` or :math:`n \le 2`. Takes O(k^2 d), with separation O(k^2 d^3).
 
         References
         ----------
@@ -945,15 +960,20 @@ class Tracker(ClusterSummary):
 
         Examples
         --------
+        >>> import numpy as np
         >>> import icvi
-        >>> t = icvi.Tracker(["CH"])
-        >>> X = [[0.0], [2.0], [3.0], [5.0], [20.0], [22.0]]
-        >>> trace = t.update_many(X, ["a", "a", "b", "b", "c", "c"])
-        >>> t.diagnose_pairs()
-        a  b  distance  ward      duda  pseudo_t2  beale
-        a  b         3     9    0.3077        4.5    0.5
-        b  c        17   289   0.01365      144.5  16.06
-        a  c        20   400  0.009901        200  22.22
+        >>> X = np.random.default_rng(0).normal(size=(300, 2))
+        >>> X[200:] += 5.0
+        >>> t = icvi.Tracker("paper")
+        >>> trace = t.update_many(X, np.repeat(["a", "b", "c"], 100))  # a and b are one cluster
+        >>> pairs = t.diagnose_pairs()
+        >>> for row in pairs:
+        ...     print("{a} {b} {separation:.1f}, from {low:.1f} to {high:.1f}".format(**row))
+        a b 0.0, from 0.0 to 0.1
+        a c 3.5, from 3.1 to 3.9
+        b c 3.6, from 3.2 to 4.0
+        >>> pairs.best()["duda"] > 0.99
+        True
         """
         from icvi.tracking.diagnostics import pair_table
 

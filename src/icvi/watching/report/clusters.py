@@ -37,10 +37,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two clusters that may be one."""
+    """Two clusters that lie close; their separation is None where covariances are not kept."""
 
     a: str
     b: str
+    few_samples: bool
+    separation: float | None
+    low: float | None
+    high: float | None
     duda: float
     distance: float
     ward: float
@@ -95,16 +99,22 @@ class Clusters:
         """The pairs that most look like one cluster, the likeliest first."""
         if not self.compared:
             return []
+        table = self._tracker.diagnose_pairs()
+        measure = "separation" if "separation" in table.names else "duda"
         return [
             Pair(
                 self._name(row["a"]) or "",
                 self._name(row["b"]) or "",
+                row["few_samples"],
+                row.get("separation"),
+                row.get("low"),
+                row.get("high"),
                 row["duda"],
                 row["distance"],
                 row["ward"],
             )
-            for row in self._tracker.diagnose_pairs()[:PAIRS]
-            if not math.isnan(row["duda"])
+            for row in table[:PAIRS]
+            if not math.isnan(row[measure])
         ]
 
     def _column(self, name: str) -> NDArray[np.float64]:

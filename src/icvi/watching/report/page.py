@@ -14,6 +14,7 @@ from bokeh.embed import components
 from bokeh.resources import Resources
 from markupsafe import Markup
 
+from icvi.insight.doubts import FEWEST
 from icvi.watching.report import size_plot, summary
 from icvi.watching.report.clusters import COMPARED, Clusters
 from icvi.watching.report.curves import Curves
@@ -55,6 +56,7 @@ def render(data: PageData) -> str:
         rows=clusters.rows(),
         pairs=clusters.pairs(),
         compared=COMPARED,
+        fewest=FEWEST,
         legend=size_plot.legend(data) if len(data.history) else [],
         scripts=scripts,
         policy=_policy(scripts),
