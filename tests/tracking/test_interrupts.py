@@ -50,7 +50,7 @@ TRACKERS = {
 @pytest.fixture(autouse=True)
 def looks_that_come_soon(monkeypatch):
     """With insight, clusters are looked at within these few samples."""
-    monkeypatch.setattr("icvi.insight.alarms._NEW", Watched(entered=0, due=4, looks=0))
+    monkeypatch.setattr("icvi.insight.alarms._NEW", Watched(entered=0, due=4, total=50))
     monkeypatch.setattr("icvi.insight.alarms.FEWEST", 3)
 
 

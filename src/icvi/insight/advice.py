@@ -123,12 +123,14 @@ def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]
     return advice
 
 
+def may_be_two(evidence: Evidence, number: int, distinct: float = DISTINCT) -> bool:
+    """Whether a cluster is worth the test for two clusters: most are not."""
+    return may_split(evidence.samples[number], evidence.seed, distinct)
+
+
 def split(evidence: Evidence, number: int, strict: Strictness) -> Advice | None:
     """Advice to split a cluster, if it looks like two."""
-    X, seed = evidence.samples[number], evidence.seed
-    if not may_split(X, seed, strict.distinct, strict.level):
-        return None
-    found = find_split(X, seed)
+    found = find_split(evidence.samples[number], evidence.seed)
     if found is None or not found.holds(strict.distinct, strict.level):
         return None
     S, ends = found.separation, _INTERVAL * found.error

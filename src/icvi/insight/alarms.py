@@ -1,11 +1,13 @@
 r"""Alarms on a stream: advice that begins to hold, and advice that no longer does.
 
-A cluster is looked at when it has got 50 samples, and again whenever it has got half as many more,
-later as many again: is it two, and is it a piece of another one? Looking often finds something by
-chance sooner or later, so the j-th look at a cluster may err with a probability of only
-:math:`\alpha / (j (j + 1))`; over all looks, however many, that adds up to :math:`\alpha`. Advice
-that holds is withdrawn when the same test fails without this correction, and with some slack:
-readings around a threshold do not raise one alarm after another.
+A cluster is looked at when it has got 25 samples, and again whenever it has grown by a share: is it
+two, and is it a piece of another one? Looking again and again finds something by chance sooner or
+later. So a cluster of n samples may err with a level of only :math:`\alpha / t^2`, where :math:`t =
+1 + \ln(n / 50)`: looks while it grows from one size to e times that size see much the same samples
+and count as one, and over all sizes, however large, levels add up to :math:`\alpha \pi^2 / 6`.
+
+Advice that holds is withdrawn when the same test fails without this correction, and with some
+slack: readings around a threshold do not raise one alarm after another.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from icvi.insight.advice import (
     Evidence,
     Key,
     Strictness,
+    may_be_two,
     merges,
     pairs,
     split,
@@ -37,12 +40,17 @@ from icvi.wording import short
 Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
-FIRST = 50
-_SOON, _LATER = 1.5, 2.0  # factors by which a cluster has grown when it is looked at again
-_SMALL = 256  # samples up to which that is soon: more samples than these are not kept
+FIRST = 25
+#: Growth until a cluster is looked at again: if it may be two, or is small and only compared with
+#: others; if it is one; and if it is one and so large that the samples that are kept hardly change.
+_SOON, _LATER, _LATE = 1.25, 1.5, 2.0
+_FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _NEIGHBOURS = 64  # clusters that one is compared with, the nearest ones
-_MERGE_LEVEL = 0.02  # of all looks at a pair together
+_MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
+#: The same for splits, as far as the level of a single look allows. The test for a valley errs
+#: some 20 times less often than its level says: clusters with one peak are fullest in the middle.
+_SPLIT_LEVEL = 0.28
 _SLACK = 0.1  # of a separation, before advice is withdrawn
 _STILL_FULL = 0.5  # of a gap, likewise
 
@@ -88,14 +96,14 @@ class Alarm:
 
 
 class Watched(NamedTuple):
-    """How many samples a cluster has got since the last look, of how many, and earlier looks."""
+    """How many samples a cluster has got since the last look, of how many, and before it."""
 
     entered: int
     due: int
-    looks: int
+    total: int
 
 
-_NEW = Watched(entered=0, due=FIRST, looks=0)
+_NEW = Watched(entered=0, due=FIRST, total=0)
 
 
 class Alarms:
@@ -144,7 +152,8 @@ class Alarms:
             How many samples have come.
         """
         alive = {each: number for number, each in enumerate(evidence.labels)}
-        looks = self.watched.get(label, _NEW).looks + 1
+        known = self.watched.get(label, _NEW)
+        total, suspicious = known.total + known.entered, False
         # Advice about this cluster is given again, or not; about clusters that are gone, never.
         before = {
             key: advice
@@ -154,28 +163,35 @@ class Alarms:
         standing = {key: self.standing[key] for key in self.standing if key not in before}
         alarms = []
         if label in alive:
-            for advice in self._advice(evidence, alive[label], looks, standing):
+            suspicious = total >= _FEW and may_be_two(evidence, alive[label], self.distinct)
+            for advice in self._advice(evidence, alive[label], total, suspicious, standing):
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
                 else:
                     standing[advice.key] = replace(advice, since=sample)
                     alarms.append(_alarm("raised", advice, sample))
         alarms += [_alarm("withdrawn", advice, sample) for advice in before.values()]
-        watched = {each: known for each, known in self.watched.items() if each in alive}
-        watched[label] = Watched(0, _next_due(looks, self._longest), looks)
+        watched = {each: its for each, its in self.watched.items() if each in alive}
+        due = _next_due(total, suspicious or bool(alarms), self._longest)
+        watched[label] = Watched(0, due, total)
         self.watched, self.standing = watched, standing
         return alarms
 
     def _advice(
-        self, evidence: Evidence, number: int, looks: int, others: Mapping[Key, Advice]
+        self,
+        evidence: Evidence,
+        number: int,
+        total: int,
+        suspicious: bool,
+        others: Mapping[Key, Advice],
     ) -> Iterator[Advice]:
         """Advice about a cluster that holds; ``others`` stands about other clusters."""
-        spent = 1.0 / (looks * (looks + 1))
-        sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * spent)
-        new = Strictness(self.distinct, LEVEL * spent, sure)
+        share = (1.0 + math.log(max(1.0, total / _FEW))) ** -2
+        sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * share)
+        new = Strictness(self.distinct, min(LEVEL, _SPLIT_LEVEL * share), sure)
         label, labels = evidence.labels[number], evidence.labels
         strict = self._lenient("split") if self._stands("split", label) else new
-        advice = split(evidence, number, strict)
+        advice = split(evidence, number, strict) if suspicious else None
         if advice is not None:
             # A cluster that is two is wider than either, and looks close to what lies beside it.
             yield advice
@@ -208,8 +224,8 @@ class Alarms:
         watched = dict(self.watched)
         for label, theirs in other.watched.items():
             ours = watched.get(label, Watched(0, 0, 0))
-            parts = ours.entered + theirs.entered, max(ours.due, theirs.due)
-            watched[label] = Watched(*parts, max(ours.looks, theirs.looks))
+            entered, total = ours.entered + theirs.entered, ours.total + theirs.total
+            watched[label] = Watched(entered, max(ours.due, theirs.due), total)
         self.watched, self.standing = watched, {**other.standing, **self.standing}
 
     # -- undoing ---------------------------------------------------------------------------
@@ -229,12 +245,10 @@ class Alarms:
                 del self.watched[label]
 
 
-def _next_due(looks: int, longest: int | None) -> int:
-    """How many more samples a cluster must get after so many looks at it."""
-    total = float(FIRST)
-    for _ in range(looks):
-        before, total = total, total * (_SOON if total < _SMALL else _LATER)
-    due = math.ceil(total - before)
+def _next_due(total: int, suspicious: bool, longest: int | None) -> int:
+    """How many more samples a cluster must get until it is looked at again."""
+    growth = _SOON if suspicious or total < _FEW else _LATER if total < _MANY else _LATE
+    due = max(1, math.ceil((growth - 1.0) * total))
     return due if longest is None else min(due, longest)
 
 

@@ -17,6 +17,7 @@ from icvi.insight.advice import (
     Evidence,
     Pairs,
     Strictness,
+    may_be_two,
     merges,
     pairs,
     split,
@@ -33,7 +34,7 @@ from icvi.wording import short
 Array = NDArray[np.float64]
 
 #: Samples of a cluster that are searched for two clusters.
-MOST_SAMPLES = 512
+MOST_SAMPLES = 1024
 
 
 def verdict(
@@ -200,12 +201,12 @@ def _may_be_pieces(found: Pairs, judged: NDArray[np.int64], distinct: float) -> 
 
 def _splits(evidence: Evidence, judged: NDArray[np.int64], strict: Strictness) -> list[Advice]:
     """Clusters that look like two, the clearest first."""
-    found = []
+    found: list[Advice] = []
     with progress("icvi: looking for clusters that are two", len(judged)) as advance:
         for number in judged.tolist():
-            advice = split(evidence, number, strict)
-            if advice is not None:
-                found.append(advice)
+            if may_be_two(evidence, number, strict.distinct):
+                advice = split(evidence, number, strict)
+                found += [] if advice is None else [advice]
             advance(1)
     return sorted(found, key=lambda advice: -advice.separation)
 

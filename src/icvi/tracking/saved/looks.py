@@ -1,7 +1,7 @@
 """What is saved of a tracker's insight, and how it is made again.
 
 Facts are ``distinct``; ``gain``, of the reservoir, or null where a window has the samples;
-``watched``, a list of [label, entered, due, looks]; and ``standing``, the advice that holds. Arrays
+``watched``, a list of [label, entered, due, total]; and ``standing``, the advice that holds. Arrays
 are those of the reservoir: ``serials``, ``keys`` and ``X``.
 """
 
