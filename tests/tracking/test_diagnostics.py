@@ -232,9 +232,7 @@ def test_without_covariances_pairs_have_no_separation_and_are_sorted_by_duda():
     pairs = t.diagnose_pairs()
     assert pairs.names == ["a", "b", "few_samples", *MEASURES]
     assert repr(pairs) == repr(t.diagnose_pairs("duda"))
-    message = (
-        r"separation needs covariances, .* track an index that needs them too \(NI, rCIP, rH\)"
-    )
+    message = r"separation needs covariances, .* use Tracker\(insight=True\)"
     with pytest.raises(ValueError, match=message):
         t.diagnose_pairs("separation")
     with pytest.raises(ValueError, match=message):

@@ -31,8 +31,8 @@ Measure = Literal["separation", "duda", "ward", "distance", "pseudo_t2", "beale"
 
 _COLUMNS: tuple[Measure, ...] = ("distance", "ward", "duda", "pseudo_t2", "beale")
 _NO_SEPARATION = (
-    "separation needs covariances, which this tracker does not keep; track an index that needs "
-    "them too (NI, rCIP, rH), or choose another measure"
+    "separation needs covariances, which this tracker does not keep; use Tracker(insight=True), or "
+    "choose another measure"
 )
 _BLOCK = 50_000  # pairs that stay in the processor's cache
 
