@@ -931,9 +931,9 @@ class Tracker(ClusterSummary):
         `icvi.insight.separation`. Pieces of one cluster stay below :math:`\sqrt 3`, unless one is
         the end of a long tail; above 2.2 there is hardly anything in between. It is nan for a
         cluster of one sample, and infinite where neither cluster has any width. The three columns
-        need covariances, which ``insight=True`` or an index such as NI keeps (``"paper"`` has some),
-        and are left out without them. *few_samples* marks pairs in which a cluster has fewer than 10
-        samples, too few to judge.
+        need covariances, which ``insight=True`` keeps, or an index such as NI (``"paper"`` has
+        it), and are left out without them. *few_samples* marks pairs in which a cluster has fewer
+        than 10 samples, too few to judge.
 
         The other measures need no covariances. With :math:`n = n_i + n_j` and
         :math:`CP = CP_i + CP_j`,
