@@ -53,6 +53,12 @@ def situation(name):
         return U, k_means(U, 4, rng)
     if name == "close":
         return blobs(3, apart=2.7, seed=4)
+    if name == "one or two":
+        return blobs(2, n=500, apart=2.26, seed=6)
+    if name == "ones or twos":
+        Z, z = blobs(2, n=500, apart=2.26, seed=6)
+        shifted = [Z + [0.0, 90.0 * n] for n in range(6)]
+        return np.concatenate(shifted), np.concatenate([z + 2 * n for n in range(6)])
     if name == "few and close":
         return blobs(2, n=14, apart=2.6, seed=5)
     if name == "one feature rules":
@@ -85,6 +91,8 @@ SAYS = {
     "all wrong": ["Some of the 4 clusters overlap", "None of 9|[12] of 9", "may look like this"],
     "noise": ["The 4 clusters touch", "Data without clusters, cut into pieces, may look like this"],
     "close": ["The 3 clusters touch: the closest two"],
+    "one or two": ["Cannot tell whether 0 and 1 are one cluster or two."],
+    "ones or twos": ["; ", "and 3 more pairs are each one cluster or two."],
     "few and close": ["Cannot tell whether the closest two clusters", "more samples would tell"],
     "one feature rules": ["Feature 1 carries 99 % of the variance"],
     "a constant feature": ["Feature 2 never changed"],

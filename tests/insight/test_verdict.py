@@ -127,3 +127,13 @@ def test_what_cannot_be_judged_is_refused(case):
     samples, labels, options = BAD[case]
     with pytest.raises((TypeError, ValueError)):
         icvi.verdict(samples, labels, **options)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_two_gaussians_that_are_close_are_neither_merged_nor_called_distinct(seed):
+    rng = np.random.default_rng(seed)
+    y = np.arange(1_200) % 2
+    noise = rng.normal(size=(1_200, 2))
+    near, far = (icvi.verdict(noise + apart * np.eye(2)[y], y, ["CH"]) for apart in (2.26, 4.0))
+    assert (near.advice, near.undecided, near.grade) == ([], [(0, 1)], "touching")
+    assert (far.advice, far.undecided, far.grade) == ([], [], "distinct")

@@ -21,8 +21,8 @@ Key = tuple[Action, frozenset[Hashable]]
 _TOGETHER = 2.0
 #: Below this clusters lie in the same place, and there is no gap to look into.
 _COINCIDENT = 1.0
-#: How full the gap between pieces of one cluster is at least; between true neighbours about 0.3.
-_FULL = 0.6
+#: How full the gap between pieces of one cluster is at least: that of 1 in 100 is emptier.
+_FULL = 0.85
 #: Standard errors: one-sided 1 %, two-sided 5 %.
 SURE, _INTERVAL = 2.33, 1.96
 

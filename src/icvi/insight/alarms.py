@@ -52,7 +52,7 @@ _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
 #: some 20 times less often than its level says: clusters with one peak are fullest in the middle.
 _SPLIT_LEVEL = 0.28
 _SLACK = 0.1  # of a separation, before advice is withdrawn
-_STILL_FULL = 0.5  # of a gap, likewise
+_STILL_FULL = 0.7  # of a gap, likewise
 
 
 @dataclass(frozen=True)

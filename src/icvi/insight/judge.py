@@ -140,16 +140,19 @@ def judge(
     doubt = doubts(evidence.labels, groups, covariance)
     strict, judged = Strictness(distinct), doubt.judged
     splits = [] if quick else _splits(evidence, judged, strict)
-    weakest, together, structureless = None, [], False
+    weakest, together, structureless, close = None, [], False, []
     if len(judged) > 1:
         first, second = nearest_pairs(Groups(*(part[judged] for part in groups)))
         found = pairs(groups, judged[first], judged[second])
         weakest = _weakest(evidence, found)
         structureless = weakest is not None and _may_be_pieces(found, judged, distinct)
         together = [] if quick else merges(evidence, found, strict)
+        close = [] if quick else _too_close(evidence, found, distinct)
     # A cluster that is two is wider than either, and looks close to what lies beside them.
     two = {advice.clusters[0] for advice in splits}
     together = [advice for advice in together if not two.intersection(advice.clusters)]
+    merged = {each.key[1] for each in together}
+    close = [pair for pair in close if {*pair} not in merged and not two.intersection(pair)]
     since = {each.key: each.since for each in standing}
     advice = [replace(each, since=since.get(each.key)) for each in [*together, *splits]]
     levels = {} if quick else reference(indices, N, covariance, k, evidence.seed)
@@ -162,6 +165,7 @@ def judge(
         readings=readings,
         reference=levels,
         advice=[*standing] if quick else advice,
+        undecided=close,
         weakest=weakest,
         structureless=structureless,
         doubts=doubt,
@@ -191,6 +195,16 @@ def _weakest(evidence: Evidence, found: Pairs) -> Weakest | None:
     small, large = sorted(pair, key=lambda i: evidence.groups.counts[i])
     interval = (float(part[p]) for part in (found.value, found.low, found.high))
     return Weakest(evidence.labels[small], evidence.labels[large], *interval)
+
+
+def _too_close(
+    evidence: Evidence, found: Pairs, distinct: float
+) -> list[tuple[Hashable, Hashable]]:
+    """Pairs of clusters that are not distinct, the closest first."""
+    order = np.argsort(found.value)
+    close = order[found.value[order] < distinct]
+    pairs = zip(found.first[close].tolist(), found.second[close].tolist())
+    return [(evidence.labels[i], evidence.labels[j]) for i, j in pairs]
 
 
 def _may_be_pieces(found: Pairs, judged: NDArray[np.int64], distinct: float) -> bool:

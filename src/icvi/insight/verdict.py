@@ -51,6 +51,9 @@ class Verdict:
         Low, middle and high of what each index reads on data without clusters, cut into as many.
     advice : list of Advice
         What to merge and what to split, the clearest case first.
+    undecided : list of tuple
+        Pairs of clusters of which it cannot be told whether they are one or two: they are not
+        distinct, and do not look like pieces of one cluster either.
     weakest : Weakest or None
         The weakest cluster; None where no two clusters can be compared.
     structureless : bool
@@ -76,6 +79,7 @@ class Verdict:
     better: list[str] = field(default_factory=list)
     comparable: list[str] = field(default_factory=list)
     features: list[str] | None = None
+    undecided: list[tuple[Hashable, Hashable]] = field(default_factory=list)
 
     def __str__(self) -> str:
         return "\n".join(sentences(self))
@@ -142,7 +146,11 @@ def _what_to_do(v: Verdict) -> Iterator[str]:
         names = [short(advice.clusters[0]) for advice in splits]
         looks = "it looks" if len(splits) == 1 else "each looks"
         yield f"Split {_some(names, 'clusters')}: {looks} like two clusters, {_range(splits)}."
-    if not v.advice and v.weakest is not None and not v.doubts.too_few:
+    if v.undecided and not v.doubts.too_few:
+        named = _some([" and ".join(map(short, pair)) for pair in v.undecided], "pairs", "; ")
+        are = "are" if len(v.undecided) == 1 else "are each"
+        yield f"Cannot tell whether {named} {are} one cluster or two."
+    elif not v.advice and v.weakest is not None and not v.doubts.too_few:
         yield "There is nothing to merge and nothing to split."
 
 
@@ -177,10 +185,11 @@ def _range(advice: Sequence[Advice]) -> str:
     return f"separated by {low}" + (f" to {high}" if high != low else "")
 
 
-def _some(names: Sequence[str], what: str) -> str:
+def _some(names: Sequence[str], what: str, comma: str = ", ") -> str:
     if len(names) > _NAMED + 1:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more {what}"
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+        return f"{comma.join(names[:_NAMED])} and {len(names) - _NAMED} more {what}"
+    last = " and " if comma == ", " else comma
+    return last.join([comma.join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def _feature(v: Verdict, number: int) -> str:
