@@ -57,7 +57,7 @@ def situation(name):
         return blobs(2, n=500, apart=2.26, seed=6)
     if name == "ones or twos":
         Z, z = blobs(2, n=500, apart=2.26, seed=6)
-        shifted = [Z + [0.0, 90.0 * n] for n in range(6)]
+        shifted = [Z + np.array([0.0, 90.0 * n]) for n in range(6)]
         return np.concatenate(shifted), np.concatenate([z + 2 * n for n in range(6)])
     if name == "few and close":
         return blobs(2, n=14, apart=2.6, seed=5)
