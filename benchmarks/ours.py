@@ -57,6 +57,22 @@ def batch(job: Job) -> Result:
     return summary(seconds) | same
 
 
+def insight(job: Job) -> Result:
+    """Measure chunks of a stream with insight and without, from its first sample on."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"] * 2)
+    best: dict[bool, list[float]] = {}
+    for _ in range(job["repeats"]):
+        for kept in (False, True):
+            tracker = icvi.Tracker("paper", insight=kept)
+            seconds = []
+            for first in (0, job["n"]):
+                halves = range(first, first + job["n"], 1_000)
+                parts = [slice(start, start + 1_000) for start in halves]
+                seconds.append(sum(cpu(tracker.update_many, X[p], labels[p]) for p in parts))
+            best[kept] = [*map(min, seconds, best.get(kept, seconds))]
+    return {"without": best[False], "with": best[True]}
+
+
 def peak() -> float:
     """Return the largest resident size of this process so far, in MiB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -75,4 +91,6 @@ def memory(job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    serve({"chunked": chunked, "single": single, "batch": batch, "memory": memory})
+    serve(
+        {"chunked": chunked, "single": single, "batch": batch, "memory": memory, "insight": insight}
+    )

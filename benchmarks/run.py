@@ -172,6 +172,21 @@ def growth(bench: Bench) -> Iterator[Row]:
         )
 
 
+def insight(bench: Bench) -> Iterator[Row]:
+    """The cost of verdicts and alarms: looks at clusters are many at first, and rare later."""
+    job = bench.job("insight", 10, 20, 0, ["paper"]) | {"n": 100_000, "repeats": 3}
+    result = bench.ours(job)
+    for half, what in enumerate(("the first 100,000 samples", "the next 100,000")):
+        kept, plain = result["with"][half], result["without"][half]
+        yield Row(
+            group="insight",
+            what=f"paper, chunked, d=10 k=20, with insight against without: {what}",
+            ours=1e6 * kept / job["n"],
+            ratio=kept / plain,
+            at_most=1.2,
+        )
+
+
 def memory(bench: Bench) -> Iterator[Row]:
     """Eleven times the samples; a few MiB are the allocator's, not ours."""
     result = bench.ours(bench.job("memory", 2, 15, 10_000, EIGHT))
@@ -277,6 +292,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "single": single,
     "covariance": covariance,
     "growth": growth,
+    "insight": insight,
     "memory": memory,
     "batch": batch,
     "living": living,
