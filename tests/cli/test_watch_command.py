@@ -685,7 +685,7 @@ def test_the_table_is_on_standard_output_and_the_rest_on_standard_error(data):
     assert lines[2].split() == ["index", "value", "better", "since", "new", "cluster"]
     shown = {line.split()[0]: float(line.split()[1]) for line in lines[3:]}
     assert shown == pytest.approx(tracker.values, rel=1e-5)
-    assert result.stderr == "features: x, y\ntrace: t.csv\n"
+    assert result.stderr == "features: x, y\ntrace: t.csv\nalarms: t.alarms.ndjson\n"
 
 
 def test_quiet_is_quiet(data):
