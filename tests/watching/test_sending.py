@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from contextlib import closing
 
 import pytest
-from test_alarms import LABELS, RULES, N, X, run, watched
+from test_alarms import N, run, watched
 
-import icvi
 from icvi.watching.alarms import sending
 from icvi.watching.alarms.sending import Sending
 
@@ -88,7 +88,7 @@ def test_a_command_that_cannot_be_started_is_a_warning(monkeypatch):
 
 
 @SHELL
-def test_a_command_that_hangs_is_killed_with_all_that_it_has_started(tmp_path, monkeypatch):
+def test_a_command_that_hangs_is_killed_with_all_that_it_has_started(tmp_path):
     with closing(watched(1200, alerts=["k >= 4"], insight=False)) as one:
         (step,) = one.steps()
     told = []
@@ -143,39 +143,43 @@ def test_what_is_neither_a_command_nor_a_function_is_refused(receiver):
         watched(on_alert=receiver)
 
 
+def killed(folder, enough, more=0, **options):
+    """A watch that is killed when it has sent so many alarms, and a few steps later.
+
+    What lies on the disk at that moment is copied; the next run has that.
+    """
+    got = []
+    (folder / "before").mkdir(parents=True)
+    with watched(on_alert=got.append, **kept(folder / "before"), **options) as one:
+        steps = one.steps()
+        while len(got) < enough or more > 0:
+            more -= len(got) >= enough
+            next(steps)
+        shutil.copytree(folder / "before", folder / "after")
+        steps.close()
+    return got
+
+
+def kept(folder):
+    files = {"trace": folder / "t.csv", "checkpoint": folder / "kept"}
+    return {"insight": False, "rows": 100, "checkpoint_every": 1e9, **files}
+
+
 def test_what_was_sent_is_in_a_checkpoint_at_once_and_not_sent_again(tmp_path):
-    """Killed right after the next step began, another run sends nothing that was sent before."""
-    got, again = [], []
-    given = {"insight": False, "rows": 100, "checkpoint": tmp_path / "kept"}
-    given |= {"checkpoint_every": 1e9, "trace": tmp_path / "t.csv"}
-    one = watched(on_alert=got.append, **given)
-    steps = one.steps()
-    while len(got) < 3:
-        next(steps)
-    next(steps)
-    one._loop.close()  # without the last checkpoint, as if it had been killed
-    rest = run(on_alert=again.append, **given)
+    got, again = killed(tmp_path, 3, more=1), []
+    rest = run(on_alert=again.append, **kept(tmp_path / "after"))
     assert rest.resumed > got[2].sample
     assert rest.alarms == got + again
-    steps.close()
 
 
 def test_alarms_since_the_last_checkpoint_are_sent_again_after_a_kill(tmp_path):
-    got, again = [], []
-    given = {"insight": False, "rows": 100, "checkpoint": tmp_path / "kept"}
-    given |= {"checkpoint_every": 1e9, "alerts": ["SIL < 0.6 for 50", "SIL > 0.64"]}
-    one = watched(on_alert=got.append, **given)
-    steps = one.steps()
-    while not got:
-        next(steps)
-    one._loop.close()  # before the checkpoint that follows the step
-    rest = run(on_alert=again.append, **given)
+    rules = {"alerts": ["CH < 1000 for 1000", "k < 4 for 500", "SIL > 0.1 for 500"]}
+    got, again = killed(tmp_path, 1, **rules), []
+    rest = run(on_alert=again.append, **kept(tmp_path / "after"), **rules)
     assert rest.resumed < got[0].sample
     assert again[: len(got)] == got
     assert rest.alarms == again
-    steps.close()
-
-
-def test_rules_of_these_tests_raise_alarms_about_labelled_samples():
-    assert len(RULES) == 4
-    assert len(X) == len(LABELS) == icvi.watch((X, LABELS), indices=["CH"]).run().seen
+    whole = run(trace=tmp_path / "t.csv", insight=False, **rules)
+    assert whole.alarms == again
+    written = [tmp_path / name for name in ("t.alarms.ndjson", "after/t.alarms.ndjson")]
+    assert written[0].read_bytes() == written[1].read_bytes()
