@@ -724,6 +724,7 @@ def test_help_has_every_option_under_a_heading_and_the_exit_codes():
     text = " ".join(shown.split())
     for code in ("0 the stream ended", "1 the input or a file is invalid", "2 invalid options"):
         assert code in text
+    assert "3 the stream ended and there were alarms (--fail-on-alert)" in text
     assert "130 stopped by Ctrl-C" in text
 
 

@@ -62,8 +62,8 @@ CASES = {
     ),
     "alarms": (
         "samples.csv",
-        "--labels cluster --trace t.csv --indices SIL --indices CH --on-alert true",
-        ["--alert", "k >= 5", "--alert", "SIL < 0.85 for 300", "--alert", "CH > 9000"],
+        "--columns a --columns b --window 500 --indices SIL --indices CH --trace t.csv",
+        [*SMART, "--alert", "SIL < 0.42 for 30", "--alert", "SIL > 0.6", "--on-alert", "true"],
     ),
     "chunks": (
         "samples.csv",
