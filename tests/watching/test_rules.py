@@ -28,6 +28,9 @@ class Readings:
     def __len__(self):
         return len(self.samples)
 
+    def __contains__(self, name):
+        return name == "SIL"
+
     def __getitem__(self, name):
         assert name == "SIL"
         return self._values
@@ -118,7 +121,13 @@ def test_one_rule_need_not_be_in_a_list_and_a_rule_given_twice_counts_once():
 
 
 def test_an_index_called_k_is_what_a_rule_about_k_means():
-    assert parse_rule("k < 1", ["k"]).name == "k"
+    @icvi.index(direction="max", name="k")
+    def seven(state):
+        return 7.0
+
+    X, labels = samples(50)
+    with icvi.watch((X, labels), indices=[seven], insight=False, alerts=["k > 6"]) as one:
+        assert [alarm.value for alarm in one.run().alarms] == [7.0]
 
 
 @pytest.mark.parametrize(

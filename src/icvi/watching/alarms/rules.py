@@ -61,7 +61,7 @@ class Rule:
 
     def values(self, trace: Trace) -> NDArray[np.float64]:
         """The readings that the rule is about; nan where they are undefined."""
-        return trace.k.astype(np.float64) if self.name == CLUSTERS else trace[self.name]
+        return trace[self.name] if self.name in trace else trace.k.astype(np.float64)
 
     def holds(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Where the condition holds; where a reading is undefined, it does not."""
