@@ -115,6 +115,10 @@ def test_killed_at_random_moments_the_trace_is_the_same_byte_for_byte(case, tmp_
     write_samples(tmp_path / name, 40_000)
     arguments = ["watch", str(tmp_path / name), *arguments.split(), *clusterer, *OPTIONS]
     end_again_and_again(arguments, tmp_path, ["KILL"], 15)
+    if case == "alarms":
+        written = (tmp_path / "whole" / "t.alarms.ndjson").read_text()
+        for action in ("merge", "split", "alert"):
+            assert f'"action":"{action}"' in written
 
 
 @pytest.mark.slow
