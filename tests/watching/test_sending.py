@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 from contextlib import closing
@@ -170,6 +171,24 @@ def test_what_was_sent_is_in_a_checkpoint_at_once_and_not_sent_again(tmp_path):
     rest = run(on_alert=again.append, **kept(tmp_path / "after"))
     assert rest.resumed > got[2].sample
     assert rest.alarms == got + again
+
+
+@SHELL
+def test_an_interrupt_ends_the_command_and_the_alarm_is_sent_by_the_next_run(tmp_path, monkeypatch):
+    processes = []
+
+    def interrupted(process, *_, **__):
+        processes.append(process)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sending.subprocess.Popen, "communicate", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(on_alert="sleep 1000", **kept(tmp_path))
+    assert [process.returncode for process in processes] == [-signal.SIGKILL]
+    again = []
+    rest = run(on_alert=again.append, **kept(tmp_path))
+    assert rest.alarms == again
+    assert len((tmp_path / "t.csv").read_text().splitlines()) == N + 1
 
 
 def test_alarms_since_the_last_checkpoint_are_sent_again_after_a_kill(tmp_path):
