@@ -17,7 +17,12 @@ import icvi
 #: Sections of the reference, with names in order. Names with a dot are what public functions return
 #: or accept; names of icvi that are missing here get a section at the end.
 _SECTIONS: dict[str, tuple[str, ...]] = {
-    "Watching a stream": ("watch", "watching.watch.Watch", "watching.reading.Reading"),
+    "Watching a stream": (
+        "watch",
+        "watching.watch.Watch",
+        "watching.reading.Reading",
+        "insight.alarms.Alarm",
+    ),
     "Tracking": ("Tracker", "TrackerBank", "Trace", "plots.traces.plot_traces", "load"),
     "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": (

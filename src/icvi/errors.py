@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+#: Exit code of a command that was to report alarms, and there were some.
+ALARMED = 3
 #: Exit code of a command that a signal terminated: this plus the number of the signal.
 SIGNALLED = 128
 #: Exit code of a command that Ctrl-C interrupted.

@@ -685,7 +685,7 @@ def test_the_table_is_on_standard_output_and_the_rest_on_standard_error(data):
     assert lines[2].split() == ["index", "value", "better", "since", "new", "cluster"]
     shown = {line.split()[0]: float(line.split()[1]) for line in lines[3:]}
     assert shown == pytest.approx(tracker.values, rel=1e-5)
-    assert result.stderr == "features: x, y\ntrace: t.csv\n"
+    assert result.stderr == "features: x, y\ntrace: t.csv\nalarms: t.alarms.ndjson\n"
 
 
 def test_quiet_is_quiet(data):
@@ -724,6 +724,7 @@ def test_help_has_every_option_under_a_heading_and_the_exit_codes():
     text = " ".join(shown.split())
     for code in ("0 the stream ended", "1 the input or a file is invalid", "2 invalid options"):
         assert code in text
+    assert "3 the stream ended and there were alarms (--fail-on-alert)" in text
     assert "130 stopped by Ctrl-C" in text
 
 

@@ -59,8 +59,26 @@ def test_a_watch_resumes_from_a_checkpoint_written_before(name, golden, tmp_path
         shutil.copy(golden / "checkpoints" / "stream.csv", "stream.csv")
         watched = watch(name)
         assert (watched.resumed, watched.seen) == (resumed, 2 * SEEN)
-        traces.append(table(next((tmp_path / folder).glob("trace.*"))))
+        traces.append(table(tmp_path / folder / WATCHED[name].options.get("trace", "trace.csv")))
+        # The checkpoint has no state of what raises alarms.
+        alarms = tmp_path / folder / "trace.alarms.ndjson"
+        assert alarms.exists() is (watched.alarm_file is not None or not resumed)
+        assert watched.tracker.insight is not bool(resumed)
     assert_same(*traces)
+
+
+def test_a_watch_resumed_from_a_checkpoint_written_before_takes_no_new_rules(
+    golden, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    unpack("label-column", golden)
+    shutil.copy(golden / "checkpoints" / "stream.csv", "stream.csv")
+    for options in ({"alerts": ["SIL < 0.5"]}, {"alarms": "a.ndjson"}):
+        monkeypatch.setitem(WATCHED["label-column"].options, *next(iter(options.items())))
+        (name,) = options
+        with pytest.raises(ValueError, match=f"{name} was not set and is"):
+            watch("label-column")
+        monkeypatch.delitem(WATCHED["label-column"].options, name)
 
 
 def test_the_checkpoints_were_written_by_the_version_before(golden, tmp_path, monkeypatch):

@@ -60,6 +60,11 @@ CASES = {
         "--indices paper --indices Conn",
         SMART,
     ),
+    "alarms": (
+        "samples.csv",
+        "--columns a --columns b --window 500 --indices SIL --indices CH --trace t.csv",
+        [*SMART, "--alert", "SIL < 0.42 for 30", "--alert", "SIL > 0.6", "--on-alert", "true"],
+    ),
     "chunks": (
         "samples.csv",
         "--clusterer minibatch-kmeans --param n_clusters=5 --param random_state=0 --batch 300 "
@@ -79,6 +84,8 @@ def end_again_and_again(arguments, folder, ways, stops):
     assert whole.returncode == 0, whole.stderr
     trace = arguments[arguments.index("--trace") + 1]
     expected = digest(folder / "whole" / trace)
+    alarms = f"{Path(trace).stem}.alarms.ndjson"
+    expected_alarms = digest(folder / "whole" / alarms)
     most = sum(path.stat().st_size for path in (folder / "whole").rglob("*") if path.is_file())
     command = [sys.executable, str(HERE / "killing.py"), str(folder / "ended"), "7", str(stops)]
     command += [str(most), ",".join(ways), *arguments]
@@ -90,6 +97,7 @@ def end_again_and_again(arguments, folder, ways, stops):
     for trial in trials:
         assert trial["code"] == 0, done.stderr
         assert trial["files"][trace] == expected
+        assert trial["files"].get(alarms) == expected_alarms
         assert trial["files"].keys() == {path.name for path in whole_files(folder)}
         assert trial["left"] == []
     return trials
@@ -107,6 +115,10 @@ def test_killed_at_random_moments_the_trace_is_the_same_byte_for_byte(case, tmp_
     write_samples(tmp_path / name, 40_000)
     arguments = ["watch", str(tmp_path / name), *arguments.split(), *clusterer, *OPTIONS]
     end_again_and_again(arguments, tmp_path, ["KILL"], 15)
+    if case == "alarms":
+        written = (tmp_path / "whole" / "t.alarms.ndjson").read_text()
+        for action in ("merge", "split", "alert"):
+            assert f'"action":"{action}"' in written
 
 
 @pytest.mark.slow

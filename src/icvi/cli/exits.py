@@ -5,6 +5,7 @@
 | 0 | done |
 | 1 | an error that the message explains: `click.ClickException` |
 | 2 | invalid options: `click.UsageError` |
+| 3 | done, and there were alarms: `icvi.errors.ALARMED` |
 | 128 + n | stopped by signal n, `icvi.errors.SIGNALLED`; 130 for Ctrl-C |
 """
 

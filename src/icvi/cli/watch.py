@@ -23,6 +23,7 @@ _GROUPS = {
     "Source": "columns time bad_rows follow on_data_loss format group consumer patience",
     "Labels": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
     "Indices": "indices every noise window half_life",
+    "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
     "Output": "trace trace_format report save_model overwrite quiet",
     "Checkpoints": "checkpoint checkpoint_every",
 }
@@ -123,6 +124,48 @@ _GROUPS = {
     help="Half-life of the weight of samples, such as 1000 (samples) or 15min.",
 )
 @click.option(
+    "--insight/--no-insight",
+    default=True,
+    show_default=True,
+    help="Raise an alarm when two clusters should be merged or one should be split, and withdraw "
+    "it when that no longer holds. Keeps covariances and at most 256 samples of every cluster.",
+)
+@click.option(
+    "--distinct",
+    type=float,
+    metavar="NUMBER",
+    help="Separation that two clusters must exceed; clusters that are closer should be merged.  "
+    "[default: 1.73, the square root of 3]",
+)
+@click.option(
+    "--alert",
+    "alerts",
+    multiple=True,
+    metavar="RULE",
+    help="Your own alarm, such as 'SIL < 0.5 for 100': an index (or k, the number of clusters), "
+    "< <= > or >=, a number, and for how many consecutive samples that must hold (by default one). "
+    "Quote it; repeat for several.",
+)
+@click.option(
+    "--alarms",
+    metavar="FILE",
+    help="Write all alarms, one JSON object per line.  [default: run.alarms.ndjson beside --trace "
+    "run.csv]",
+)
+@click.option(
+    "--on-alert",
+    metavar="COMMAND",
+    help="Command for the shell to run when an alarm is raised or withdrawn, with the alarm as a "
+    "line of JSON on its standard input. It is killed after 60 seconds; if it fails, the watch "
+    "goes on with a warning. After a kill, alarms since the last checkpoint are sent again.",
+)
+@click.option(
+    "--fail-on-alert",
+    is_flag=True,
+    help="End with exit code 3 if any alarm was raised, also one that was withdrawn later, or in "
+    "an earlier run of the checkpoint.",
+)
+@click.option(
     "--trace",
     metavar="FILE",
     help="Write all readings: .parquet, .csv, .ndjson, or - for standard output.",
@@ -168,17 +211,20 @@ def watch(**given: Any) -> None:
       icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.csv
       icvi watch data.csv --clusterer birch --param threshold=0.3 --report p.html
       tail -f log.ndjson | icvi watch - --format ndjson --clusterer dbstream
+      icvi watch data.csv --labels cluster --alert 'SIL < 0.5 for 100'
 
     Ctrl-C stops the watch and leaves complete files behind. With --checkpoint DIR, rerun the same
-    command to resume after it was stopped or killed; the trace is the same as without the stop.
+    command to resume after it was stopped or killed; the trace and the alarms are the same as
+    without the stop.
 
     A pickle can run any code when it is read. .pkl and .joblib models are pickles, and checkpoints
     of clusterers other than art and smart hold some: use only your own. Files that another user
     owns or can write are refused. Checkpoints of --labels, art and smart and .icvi models hold no
     pickles.
 
-    Exit codes: 0 the stream ended, 1 the input or a file is invalid, 2 invalid options, 130 stopped
-    by Ctrl-C (143 by SIGTERM, 129 because the terminal was closed).
+    Exit codes: 0 the stream ended, 1 the input or a file is invalid, 2 invalid options, 3 the
+    stream ended and there were alarms (--fail-on-alert), 130 stopped by Ctrl-C (143 by SIGTERM, 129
+    because the terminal was closed).
     """  # noqa: D301  click's mark for lines that stay as they are
     from icvi.kernels.compiler.announcing import compile_spinner
     from icvi.watching.stopping import Stopping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from icvi.wording import shown_address
+from icvi.wording import shown_address, without_passwords
 
 if TYPE_CHECKING:
     from icvi.watching.command import Job
@@ -23,25 +23,27 @@ _TEXT = ("csv", "ndjson")
 def watch_job(given: dict[str, Any]) -> Job:
     """Check the options against each other, and make what they name."""
     _check_together(given)
-    redis = {name: given.pop(name) for name in _REDIS}
+    optional = {name: given.pop(name) for name in (*_REDIS, "distinct")}
     clusterer = _clusterer(given)
     from icvi.watching.command import Job
 
     # With --overwrite, the command would start from scratch instead of resuming.
-    typed = [shown_address(part) for part in sys.argv[1:] if part != "--overwrite"]
+    typed = _without_passwords([part for part in sys.argv[1:] if part != "--overwrite"])
     return Job(
         source=given.pop("source"),
         clusterer=clusterer,
         model=given.pop("save_model"),
         quiet=given.pop("quiet"),
+        fail_on_alert=given.pop("fail_on_alert"),
         command=shlex.join(["icvi", *typed]),
         options={
             "noise_label": _label(given.pop("noise")),
             "learn": not given.pop("no_learn"),
             "columns": list(given.pop("columns")) or None,
             "indices": list(given.pop("indices")),
+            "alerts": list(given.pop("alerts")),
             **given,
-            **{name: value for name, value in redis.items() if value is not None},
+            **{name: value for name, value in optional.items() if value is not None},
         },
     )
 
@@ -67,10 +69,25 @@ def _check_together(given: dict[str, Any]) -> None:
     for option in ("window", "half_life"):
         if isinstance(given[option], timedelta) and given["time"] is None:
             raise click.UsageError(f"{_typed(option)} is a time: it needs --time COL")
+    for option in ("alarms", "on_alert", "fail_on_alert"):
+        if given[option] and not (given["insight"] or given["alerts"]):
+            raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")
 
 
 def _typed(option: str) -> str:
     return "--param" if option == "params" else f"--{option.replace('_', '-')}"
+
+
+def _without_passwords(arguments: list[str]) -> list[str]:
+    """Arguments as they may be shown."""
+    # Of a command for the shell, addresses are only parts.
+    on_alert = [False, *(part == "--on-alert" for part in arguments)]
+    return [
+        without_passwords(part)
+        if follows or part.startswith("--on-alert=")
+        else shown_address(part)
+        for part, follows in zip(arguments, on_alert)
+    ]
 
 
 def _clusterer(given: dict[str, Any]) -> Any:

@@ -13,6 +13,7 @@ slack: readings around a threshold do not raise one alarm after another.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
@@ -54,10 +55,13 @@ _SPLIT_LEVEL = 0.28
 _SLACK = 0.1  # of a separation, before advice is withdrawn
 _STILL_FULL = 0.7  # of a gap, likewise
 
+#: Parts of a rule's text.
+_COMPARISON, _DURATION = re.compile(r" [<>]=? "), re.compile(r" for \d+$")
+
 
 @dataclass(frozen=True)
 class Alarm:
-    """Advice that has begun to hold, or no longer does.
+    """Advice or a rule of the user that has begun to hold, or no longer does.
 
     Attributes
     ----------
@@ -65,30 +69,46 @@ class Alarm:
         How many samples had come.
     event : {"raised", "withdrawn"}
         Whether it has begun to hold.
-    action : {"merge", "split"}
-        What to do.
+    action : {"merge", "split", "alert"}
+        What to do; "alert" for a rule of the user.
     clusters : tuple
-        The labels: two to merge, or one to split.
-    separation, low, high : float
+        The labels: two to merge, or one to split; none for a rule.
+    separation, low, high : float or None
         Separation of the two clusters, or of the two halves, with a 95 % interval; of an alarm
-        that is withdrawn, as it was last found.
+        that is withdrawn, as it was last found. None for a rule.
+    rule : str or None
+        The rule, such as ``"SIL < 0.5 for 100"``.
+    value : float or None
+        The reading that the rule is about; None where it is undefined.
     """
 
     sample: int
     event: Event
-    action: Action
-    clusters: tuple[Hashable, ...]
-    separation: float
-    low: float
-    high: float
+    action: Action | Literal["alert"]
+    clusters: tuple[Hashable, ...] = ()
+    separation: float | None = None
+    low: float | None = None
+    high: float | None = None
+    rule: str | None = None
+    value: float | None = None
 
     def __str__(self) -> str:
+        if self.rule is not None:
+            return f"sample {self.sample:,}: {self._rule_text(self.rule)}"
         what = f"{self.action} {' with '.join(map(short, self.clusters))}"
         if self.event == "withdrawn":
             return f"sample {self.sample:,}: no longer advised: {what}"
         interval = f"separated by {self.separation:.1f} ({self.low:.1f} to {self.high:.1f})"
         looks = "like pieces of one cluster" if self.action == "merge" else "like two clusters"
         return f"sample {self.sample:,}: {what}: {interval}, {looks}"
+
+    def _rule_text(self, rule: str) -> str:
+        condition = _DURATION.sub("", rule)
+        name = _COMPARISON.split(condition)[0]
+        value = f"({name} {'undefined' if self.value is None else f'{self.value:.4g}'})"
+        if self.event == "withdrawn":
+            return f"no longer: {condition} {value}"
+        return f"{rule}{' samples' if rule != condition else ''} {value}"
 
     def to_dict(self) -> dict[str, Any]:
         """The alarm as a dictionary; clusters are a list."""

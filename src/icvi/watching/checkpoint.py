@@ -22,6 +22,8 @@ _SHOWN = 8  # entries of a list in a message
 _FILE, _LOCK = "watch.icvi", "watch.lock"
 _PRIVATE = 0o700  # permissions of the directory
 _OTHERS = 0o077  # permissions that the file must not have
+#: Settings that earlier versions did not have: their watches resume, without insight.
+_LATER = ("insight", "distinct")
 _SCRATCH = "start from scratch with overwrite=True (--overwrite)"
 
 
@@ -107,7 +109,10 @@ class Checkpoint:
         self._lock.release()
 
     def _compare(self, before: Mapping[str, Any]) -> None:
+        later = [name for name in _LATER if name not in before]
         for name in {**self._settings, **before}:
+            if name in later:
+                continue
             was, now = before.get(name), self._settings.get(name)
             if was != now:
                 raise ValueError(

@@ -11,6 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
+from icvi.errors import ALARMED
 from icvi.files import remove_unfinished
 from icvi.kernels.compiler.announcing import compile_spinner
 from icvi.streams import Source
@@ -44,6 +45,8 @@ class Job:
         Where to save the clusterer at the end.
     quiet : bool
         Whether to print warnings and errors only.
+    fail_on_alert : bool
+        Whether alarms make the exit code `ALARMED`.
     command : str
         The command itself without its passwords, for the message on how to resume.
     """
@@ -53,6 +56,7 @@ class Job:
     options: Mapping[str, Any]
     model: str | None
     quiet: bool
+    fail_on_alert: bool
     command: str
 
 
@@ -76,6 +80,7 @@ def run(job: Job, stopping: Stopping) -> int:
             return stopping.exit_code
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
+            watched.on_warning(lambda text: _print(messages, with_options(text)))
             return _run(watched, job, view, stopping, messages)
 
 
@@ -102,7 +107,9 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
     if job.model is not None and watched.seen:
         _save(watched, job, ended)
     _print(messages, *_messages(watched, job, ended))
-    return 0 if ended else stopping.exit_code
+    if not ended:
+        return stopping.exit_code
+    return ALARMED if job.fail_on_alert and watched.raised else 0
 
 
 def _begin(watched: Watch, job: Job) -> None:
@@ -163,8 +170,8 @@ def _messages(watched: Watch, job: Job, ended: bool) -> list[str]:
     if not job.quiet:
         if watched.seen and job.options.get("columns") is None:
             lines.append(f"features: {', '.join(watched.source.columns)}")
-        files = {"trace": job.options.get("trace"), "report": job.options.get("report")}
-        files["model"] = job.model
+        files = {"trace": job.options.get("trace"), "alarms": watched.alarm_file}
+        files |= {"report": job.options.get("report"), "model": job.model}
         lines += [f"{name}: {file}" for name, file in files.items() if file and _is_file(file)]
     return lines
 

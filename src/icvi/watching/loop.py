@@ -15,6 +15,8 @@ from icvi.streams import Batch, Position, Source
 from icvi.tracking.saved import tracker as saved_tracker
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
+from icvi.watching.alarms.rules import Rules
+from icvi.watching.alarms.sending import Sending
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.messages import described
@@ -22,6 +24,8 @@ from icvi.watching.rebatching import rebatch
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the run time that checkpoints may take
+#: Outputs that checkpoints of earlier versions lack: such a watch resumes without them.
+_LATER = ("alarms", "alarm_log")
 
 
 class Loop:
@@ -37,6 +41,10 @@ class Loop:
         Reads the indices.
     outputs : dict of str to Output
         Files and pages; checkpoints store the state of each under its name.
+    rules : Rules
+        Rules of the user, which raise alarms.
+    sending : Sending, optional
+        Who is told about alarms.
     checkpoint : Checkpoint, optional
         Where to save the state.
     every : int
@@ -66,6 +74,8 @@ class Loop:
         tracker: Tracker,
         outputs: Mapping[str, Output],
         *,
+        rules: Rules,
+        sending: Sending | None = None,
         checkpoint: Checkpoint | None = None,
         every: int = 1,
         first: int | None = None,
@@ -73,7 +83,8 @@ class Loop:
         interval: float = 10.0,
     ) -> None:
         self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
-        self._checkpoint, self._every, self._first, self._timed = checkpoint, every, first, timed
+        self._rules, self.sending = rules, sending
+        self._checkpoint, self.every, self._first, self._timed = checkpoint, every, first, timed
         self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
         self._interval = interval
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -82,6 +93,7 @@ class Loop:
         self._committed: Position = {}
         self._consistent = True  # whether labeller, tracker and outputs have the same samples
         self._interrupted = False
+        self._sent = False  # whether there were alarms in the last step, and somebody to tell
         self._committed_at = time.monotonic()
 
     @property
@@ -117,7 +129,9 @@ class Loop:
         first = not self.seen
         for batch in batches:
             yield self._step(batch)
-            if first or time.monotonic() - self._committed_at >= self._interval:
+            # Commit what was sent, so that another run does not send it again.
+            due = time.monotonic() - self._committed_at >= self._interval
+            if first or self._sent or due:
                 self.commit()
             first = False
         if self._interrupted:
@@ -196,9 +210,11 @@ class Loop:
         self._consistent = False
         labelled = self._label(batch)
         trace = self._track(batch, labelled)
-        step = Step(batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker)
+        parts = batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker
+        step = Step(*parts, self._rules.take(trace))
         for output in self.outputs.values():
             output.take(step)
+        self._sent = self.sending is not None and self.sending.send(step)
         self.seen, self._position = batch.stop, batch.position
         self._consistent = True
         return step
@@ -221,7 +237,7 @@ class Loop:
                 labelled.labels,
                 winners=labelled.winners if self._prototypes else None,
                 time=batch.time if self._timed else None,
-                every=self._every,
+                every=self.every,
             )
         except ValueError as error:
             error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
@@ -237,7 +253,8 @@ class Loop:
         labeller, arrays = self.labeller.keep()
         packed |= {f"labeller.{name}": array for name, array in arrays.items()}
         facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
-        return {**facts, "labeller": labeller, "outputs": outputs}, packed
+        facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
+        return facts, packed
 
     def _resume_whole(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         try:
@@ -257,8 +274,13 @@ class Loop:
         part = Part(facts["tracker"], arrays_of("tracker", arrays), "the checkpoint")
         self.tracker = saved_tracker.unpack(part, own)
         self.labeller.resume(*_labeller_state(facts, arrays))
+        kept = facts["outputs"]
+        left_out = [name for name in _LATER if name not in kept]
+        self.outputs = {name: self.outputs[name] for name in self.outputs if name not in left_out}
         for name, output in self.outputs.items():
-            output.resume(facts["outputs"][name], arrays_of(name, arrays))
+            output.resume(kept[name], arrays_of(name, arrays))
+        if "alerts" in facts:
+            self._rules.resume(facts["alerts"])
         self.seen = self.resumed = facts["seen"]
         self._position = self._committed = position
 

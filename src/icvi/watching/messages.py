@@ -12,6 +12,7 @@ _TYPED = {
     "overwrite=True": "--overwrite",
     "bad_rows='skip'": "--bad-rows skip",
     "on_data_loss='continue'": "--on-data-loss continue",
+    "(on_alert)": "(--on-alert)",
     "follow=True": "--follow",
     "label= (--labels COL)": "--labels COL",
     "(label=, --labels)": "(--labels)",

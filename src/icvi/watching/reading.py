@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from icvi.insight.alarms import Alarm
 from icvi.labels import plain
 from icvi.watching.step import Step
 from icvi.wording import short
@@ -25,14 +26,24 @@ class Reading:
         Number of clusters.
     time : numpy.datetime64, float or None
         Time of the last sample, where the source has times.
+    alarms : list of Alarm
+        Alarms that were raised or withdrawn since the reading before.
     """
 
-    __slots__ = ("_columns", "_reasons", "_row", "k", "label", "sample", "time")
+    __slots__ = ("_columns", "_reasons", "_row", "alarms", "k", "label", "sample", "time")
 
     def __init__(
-        self, sample: int, label: Any, k: int, time: Any, row: int, columns: Any, reasons: Any
+        self,
+        sample: int,
+        label: Any,
+        k: int,
+        time: Any,
+        row: int,
+        columns: Any,
+        reasons: Any,
+        alarms: list[Alarm],
     ) -> None:
-        self.sample, self.label, self.k, self.time = sample, label, k, time
+        self.sample, self.label, self.k, self.time, self.alarms = sample, label, k, time, alarms
         self._row, self._columns, self._reasons = row, columns, reasons
 
     def __getitem__(self, name: str) -> float:
@@ -60,9 +71,25 @@ class Reading:
         return f"Reading(sample={self.sample}, label={self.label!r}, k={self.k}, {values})"
 
 
-def readings(step: Step) -> Iterator[Reading]:
-    """The readings of a step, one by one."""
+def readings(step: Step, pending: list[Alarm]) -> Iterator[Reading]:
+    """The readings of a step, one by one.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    pending : list of Alarm
+        Alarms of steps before that are newer than the last reading. It is changed: alarms of this
+        step that are newer than its last reading remain for the next.
+    """
     trace = step.trace
+    alarms: dict[int, list[Alarm]] = {}
+    pending += step.alarms
+    if pending and len(trace):
+        rows = np.searchsorted(trace.samples, [alarm.sample for alarm in pending]).tolist()
+        for row, alarm in zip(rows, pending):
+            alarms.setdefault(row, []).append(alarm)
+        pending[:] = alarms.get(len(trace), [])
     columns = {name: trace[name].tolist() for name in trace.names}
     found: dict[str, list[str | None]] = {}
 
@@ -76,6 +103,7 @@ def readings(step: Step) -> Iterator[Reading]:
         times = list(step.time[trace.samples - 1 - step.first])
         if step.time.dtype.kind == "f":
             times = np.array(times).tolist()
-    rows = zip(trace.samples.tolist(), trace.labels.tolist(), trace.k.tolist(), times)
-    for row, (sample, label, k, time) in enumerate(rows):
-        yield Reading(sample, plain(label), k, time, row, columns, reasons)
+    facts = zip(trace.samples.tolist(), trace.labels.tolist(), trace.k.tolist(), times)
+    for row, (sample, label, k, time) in enumerate(facts):
+        new = alarms.get(row, [])
+        yield Reading(sample, plain(label), k, time, row, columns, reasons, new)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,6 +35,8 @@ class Step:
         The readings, after every sample or every m-th.
     tracker : Tracker
         Its state after these samples.
+    alerts : sequence of Alarm
+        Alarms of the user's own rules.
     """
 
     X: NDArray[np.float64]
@@ -43,6 +45,7 @@ class Step:
     first: int
     trace: Trace
     tracker: Tracker
+    alerts: Sequence[Alarm] = ()
 
     @property
     def stop(self) -> int:
@@ -51,8 +54,8 @@ class Step:
 
     @property
     def alarms(self) -> list[Alarm]:
-        """Alarms that were raised or withdrawn on the way."""
-        return self.trace.alarms
+        """Alarms that were raised or withdrawn on the way, in the order of samples."""
+        return sorted([*self.trace.alarms, *self.alerts], key=lambda alarm: alarm.sample)
 
 
 class Output:

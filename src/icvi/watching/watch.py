@@ -14,9 +14,16 @@ import numpy as np
 
 from icvi.indices import Index
 from icvi.inputs import as_every, as_flag, as_number, check_choice, refuse_unknown
+from icvi.insight.alarms import Alarm
+from icvi.insight.judge import as_distinct
+from icvi.insight.separation import DISTINCT
 from icvi.streams import Source, open_source
 from icvi.streams.opening import REDIS
 from icvi.tracking.tracker import Tracker
+from icvi.watching.alarms.alarm_file import AlarmFile, beside
+from icvi.watching.alarms.alarm_log import AlarmLog
+from icvi.watching.alarms.rules import Rules
+from icvi.watching.alarms.sending import Sending
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
@@ -44,8 +51,15 @@ class Watch:
         The curves so far, in bounded memory.
     """
 
-    def __init__(self, loop: Loop, history: History, report: Report | None = None) -> None:
+    def __init__(
+        self,
+        loop: Loop,
+        history: History,
+        report: Report | None = None,
+        log: AlarmLog | None = None,
+    ) -> None:
         self._loop, self.source, self.history, self._report = loop, loop.source, history, report
+        self._log = log or AlarmLog()
         self._begun = self._run = False
 
     @property
@@ -80,6 +94,22 @@ class Watch:
         return trace.rows_in_file if isinstance(trace, TraceFile) else 0
 
     @property
+    def alarms(self) -> list[Alarm]:
+        """The alarms so far, including those of earlier runs; of more than 1,000 the newest."""
+        return list(self._log.newest)
+
+    @property
+    def raised(self) -> dict[str, int]:
+        """How many alarms were raised so far, also in earlier runs, by action."""
+        return dict(self._log.raised)
+
+    @property
+    def alarm_file(self) -> str | None:
+        """The file of alarms; None where there is none, or no alarm in it."""
+        file = self._loop.outputs.get("alarms")
+        return file.path if isinstance(file, AlarmFile) and file.rows else None
+
+    @property
     def warnings(self) -> list[str]:
         """Warnings about the readings."""
         return self._loop.labeller.warnings
@@ -93,6 +123,11 @@ class Watch:
     def waiting(self, make: Callable[[], AbstractContextManager[None]]) -> None:
         self._loop.waiting = make
 
+    def on_warning(self, warn: Callable[[str], None]) -> None:
+        """Give warnings about the command for alarms to a function instead of `warnings.warn`."""
+        if self._loop.sending is not None:
+            self._loop.sending.warn = warn
+
     def begin(self) -> None:
         """Resume from the checkpoint, or start from scratch; iterating does that, too."""
         if not self._begun:
@@ -100,8 +135,13 @@ class Watch:
             self._begun = True
 
     def __iter__(self) -> Iterator[Reading]:
+        pending: list[Alarm] | None = None
         for step in self.steps():
-            yield from readings(step)
+            if pending is None:
+                # A run before this one may have stopped between two readings.
+                last = self.resumed - self.resumed % self._loop.every
+                pending = [alarm for alarm in self.alarms if last < alarm.sample <= self.resumed]
+            yield from readings(step, pending)
 
     def steps(self) -> Generator[Step, None, None]:
         """Run step by step: some samples, and the readings after each of them."""
@@ -190,8 +230,13 @@ def watch(
     half_life: Any = None,
     bounds: Any = None,
     quantizer: Any = None,
+    insight: bool = True,
+    distinct: float = DISTINCT,
+    alerts: Iterable[str] = (),
+    on_alert: str | Callable[[Alarm], object] | None = None,
     trace: str | os.PathLike[str] | None = None,
     trace_format: str | None = None,
+    alarms: str | os.PathLike[str] | None = None,
     report: str | os.PathLike[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
@@ -222,22 +267,42 @@ def watch(
         Read the indices after every m-th sample.
     noise_label, undefined, window, half_life, bounds, quantizer
         As in `Tracker`. A window or half-life that is a timedelta needs a `time` column.
+    insight : bool, default True
+        Whether to raise alarms about clusters that should be merged or split, and to keep what
+        ``tracker.verdict`` needs, as in `Tracker`.
+    distinct : float, default sqrt(3)
+        With insight: separation that two clusters must exceed, as in `icvi.verdict`.
+    alerts : list of str, optional
+        Your own rules: ``"SIL < 0.5 for 100"`` raises an alarm when SIL has been below 0.5 for 100
+        consecutive samples, and withdraws it when that no longer holds; without ``for``, at once.
+        The name is an index, or ``k``, the number of clusters; ``<``, ``<=``, ``>`` and ``>=``
+        compare. An undefined reading is no such reading. With ``every``, only samples after which
+        there is a reading are compared.
+    on_alert : str or callable, optional
+        What to do about alarms that are raised or withdrawn. A function gets the alarm; its errors
+        end the watch. A command is run by the shell, with the alarm as a line of JSON on its
+        standard input; one that takes longer than 60 s is killed, and one that fails gives a
+        warning. After a kill, alarms since the last checkpoint come again.
     trace : path, optional
         File for all readings: ``.parquet``, ``.csv`` or ``.ndjson``; ``"-"`` is standard output,
         which needs `trace_format`.
+    alarms : path, optional
+        File for all alarms, one JSON object per line (``.ndjson``). By default it is beside the
+        trace: ``run.alarms.ndjson`` for ``trace="run.csv"``. None without a trace.
     report : path, optional
         Page with curves, clusters and the partition, written at the end.
     checkpoint : path, optional
         Checkpoint directory: repeat the same call to resume after the watch was stopped or killed.
-        The trace is then the same, byte for byte, as without the stop; a trace that was altered
-        in between is refused. A new directory is private (mode 0700). Checkpoints of labels in the
-        source, of `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those of any other
-        clusterer do, and a pickle can run any code: use only your own. A directory or file that
-        another user owns or can write is refused.
+        The trace and the alarms are then the same, byte for byte, as without the stop; files that
+        were altered in between are refused. A new directory is private (mode 0700). Checkpoints of
+        labels in the source, of `FuzzyART`, `FuzzySMART` and plain functions hold no pickle. Those
+        of any other clusterer do, and a pickle can run any code: use only your own. A directory or
+        file that another user owns or can write is refused.
     checkpoint_every : float, default 10
         Minimum seconds between checkpoints.
     overwrite : bool, default False
-        Whether to replace the files `trace` and `report`, and to ignore an existing checkpoint.
+        Whether to replace the files `trace`, `alarms` and `report`, and to ignore an existing
+        checkpoint.
     **redis
         For a Redis stream: ``group``, ``consumer`` and ``patience``.
 
@@ -263,11 +328,12 @@ def watch(
         raise ValueError(
             f"expected checkpoint_every as seconds from 0 on, got {short(checkpoint_every)}"
         )
-    for path in (trace, report, checkpoint):
+    for path in (trace, alarms, report, checkpoint):
         if path is not None:
             os.fspath(path)  # raises unless it is a path
     tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     tracking |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
+    tracking |= {"insight": as_flag(insight, "insight"), "distinct": as_distinct(distinct)}
     reading = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
     settings = {**tracking, "columns": columns, "label": label, "time": time}
     settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
@@ -276,6 +342,15 @@ def watch(
     if noise_label is None:
         tracking["noise_label"] = labeller.unassigned
     tracker = Tracker(indices, **tracking)
+    rules = Rules(alerts, [index.name for index in tracker.indices])
+    sending = None if on_alert is None else Sending(on_alert)
+    alarmed = tracking["insight"] or bool(rules.rules)
+    if not alarmed and (alarms is not None or on_alert is not None):
+        raise ValueError("alarms and on_alert need insight=True, or alerts: there are no alarms")
+    # Where the default is, the other settings say.
+    settings |= {"alerts": rules.texts or None, "alarms": True if alarms is not None else None}
+    if alarms is None and alarmed and trace is not None and os.fspath(trace) != "-":
+        alarms = beside(os.fspath(trace))
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
     with contextlib.ExitStack() as opened:  # closed again if anything below is refused
@@ -284,7 +359,7 @@ def watch(
             reading |= {"follow": follow, "on_data_loss": on_data_loss}
             source = open_source(source, **reading, rows=rows, format=format, **redis)
         opened.callback(source.close)
-        _refuse_own_source(source, trace, report)
+        _refuse_own_source(source, trace, alarms, report)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(
@@ -306,6 +381,12 @@ def watch(
                 journal=None if saved is None else saved.folder,
                 overwrite=overwrite,
             )
+        log = AlarmLog()
+        if alarms is not None:
+            _refuse_same(alarms, trace)
+            outputs["alarms"] = AlarmFile(alarms, overwrite=overwrite)
+        if alarmed:
+            outputs["alarm_log"] = log
         outputs["history"] = history
         page = None
         if report is not None:
@@ -316,6 +397,8 @@ def watch(
             labeller,
             tracker,
             outputs,
+            rules=rules,
+            sending=sending,
             checkpoint=saved,
             every=every,
             first=batch if prototypes and bounds is None else None,
@@ -323,7 +406,13 @@ def watch(
             interval=checkpoint_every,
         )
         opened.pop_all()
-    return Watch(loop, history, page)
+    return Watch(loop, history, page, log)
+
+
+def _refuse_same(alarms: str | os.PathLike[str], trace: str | os.PathLike[str] | None) -> None:
+    """Refuse one file for two outputs."""
+    if trace is not None and os.path.realpath(alarms) == os.path.realpath(trace):
+        raise ValueError(f"{os.fspath(trace)} is the trace; write alarms to another file")
 
 
 def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:

@@ -43,6 +43,8 @@ class GrowingFile:
         What to do with it after an error, for the message.
     links : bool
         Whether to follow a symbolic link, or to refuse it.
+    kind, rows : str
+        What the file is, and what its rows are, for messages.
 
     Attributes
     ----------
@@ -51,8 +53,17 @@ class GrowingFile:
         the mark either before a call or after it.
     """
 
-    def __init__(self, path: str, advice: str = "", *, links: bool = True) -> None:
+    def __init__(
+        self,
+        path: str,
+        advice: str = "",
+        *,
+        links: bool = True,
+        kind: str = "trace",
+        rows: str = "readings",
+    ) -> None:
         self.path, self.mark = path, Mark()
+        self._kind, self._rows = kind, rows
         self._advice = f"; {advice}" if advice else ""
         self._file: FileIO | None = None
         self._flags = 0 if links else getattr(os, "O_NOFOLLOW", 0)
@@ -65,7 +76,7 @@ class GrowingFile:
     def create(self, overwrite: bool, header: bytes = b"") -> None:
         """Start with an empty file and its header."""
         if not overwrite:
-            refuse_existing(self.path)
+            refuse_existing(self.path, self._kind)
         self.mark = Mark()
         file = FileIO(self.path, "w+" if overwrite else "x+", opener=self._open)
         _lock(file, self.path)
@@ -145,7 +156,7 @@ class GrowingFile:
         try:
             os.fsync(self._opened().fileno())
         except OSError as error:
-            what = f"not all of its {self.mark.rows:,} readings may be on the disk"
+            what = f"not all of its {self.mark.rows:,} {self._rows} may be on the disk"
             raise with_advice(error, what + self._advice, self.path) from error
 
     def close(self) -> None:
@@ -174,7 +185,7 @@ class GrowingFile:
 
     def _explained(self, error: OSError, intact: bool) -> OSError:
         state = "is intact and holds" if intact else "has an incomplete end, and before that"
-        what = f"the file {state} {self.mark.rows:,} readings{self._advice}"
+        what = f"the file {state} {self.mark.rows:,} {self._rows}{self._advice}"
         return with_advice(error, what, self.path)
 
 
@@ -189,12 +200,12 @@ def _lock(file: FileIO, path: str) -> None:
         )
 
 
-def refuse_existing(path: str) -> None:
+def refuse_existing(path: str, kind: str = "trace") -> None:
     """Refuse to start with an existing file."""
     if os.path.lexists(path):
         raise FileExistsError(
             errno.EEXIST,
-            "the trace file exists: choose another, or overwrite=True replaces it",
+            f"the {kind} file exists: choose another, or overwrite=True replaces it",
             path,
         )
 

@@ -14,6 +14,7 @@ from icvi.wording import short
 #: What times samples have; True for those of the first step.
 TimeKind = Literal["datetime", "seconds", True] | None
 
+_OR_STANDARD_OUTPUT = ", or '-' for standard output"
 _OWN_COLUMNS = ("sample", "time", "label", "k")
 
 
@@ -49,7 +50,7 @@ class TraceFile(Output):
                 f"expected time None, 'datetime', 'seconds' or True, got {short(time)}"
             )
         if path != "-":
-            _check_path(path)
+            check_path(path)
 
     @property
     def rows(self) -> int:
@@ -140,14 +141,15 @@ def _check_names(names: tuple[str, ...]) -> None:
             raise ValueError(f"expected indices of different names, got {name!r} twice")
 
 
-def _check_path(path: str) -> None:
+def check_path(path: str, kind: str = "trace") -> None:
+    """Refuse a path at which no file can be that grows and is truncated."""
     folder = os.path.dirname(path) or "."
     if not os.path.isdir(folder):
         raise FileNotFoundError(errno.ENOENT, "there is no such folder; create it first", folder)
     if os.path.isdir(path):
-        raise IsADirectoryError(errno.EISDIR, "expected a file for the trace, got a folder", path)
+        raise IsADirectoryError(errno.EISDIR, f"expected a file for the {kind}, got a folder", path)
     if os.path.exists(path) and not os.path.isfile(path):
         raise ValueError(
-            f"{path} is a device or a pipe, which cannot be truncated; give a file for the trace, "
-            "or '-' for standard output"
+            f"{path} is a device or a pipe, which cannot be truncated; give a file for the {kind}"
+            f"{_OR_STANDARD_OUTPUT if kind == 'trace' else ''}"
         )

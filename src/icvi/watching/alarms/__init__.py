@@ -1,0 +1,1 @@
+"""Alarms while a stream comes in: rules of the user, their file, and commands that are told."""
