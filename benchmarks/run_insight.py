@@ -109,7 +109,7 @@ def main() -> None:
     options = arguments()
     with workers.start(options.workers) as pool:
         made = measure(options.only or PARTS, options.quick, pool)
-    about = {"icvi": icvi.__version__, "quick": options.quick} | processes.machine()
+    about = {"icvi": icvi.__version__, "quick": options.quick}  # no number depends on the machine
     folder = processes.HERE / "results"
     written = [folder / "insight.json"]
     if not options.only and not (options.quick and DOCS.exists()):

@@ -251,7 +251,9 @@ def show(rows: Sequence[Row], failures: dict[str, Any], console: Console) -> Non
     for row in missed:
         text = f"[bold red]missed[/] {row.part}: {row.what}: {row.text}, target {row.target}"
         console.print(text, highlight=False)
-    if not missed:
+    if not any(row.met is not None for row in rows):
+        console.print("nothing with a target was measured")
+    elif not missed:
         console.print("every target measured here is met")
 
 
