@@ -275,7 +275,7 @@ def watch(
     labeller = labeller_for(clusterer, batch=batch, learn=learn)
     if noise_label is None:
         tracking["noise_label"] = labeller.unassigned
-    tracker = Tracker(indices, **tracking)
+    tracker = Tracker(indices, insight=True, **tracking)
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
     with contextlib.ExitStack() as opened:  # closed again if anything below is refused
