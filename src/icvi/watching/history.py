@@ -136,7 +136,9 @@ class History(Output):
             self._compare(trace.samples, trace.k, values)
 
     def verdict(self, tracker: Tracker, columns: Sequence[str] = ()) -> Verdict | None:
-        """The verdict after the last step; it takes up to a second, but only once.
+        """The verdict after the last step; it takes up to a second or two, but only once.
+
+        With more than `CLUSTERS` clusters it is a quick one, without references.
 
         Parameters
         ----------
@@ -147,7 +149,8 @@ class History(Output):
         """
         if self._verdict is None and tracker.insight and tracker.n_clusters:
             names = list(columns) if len(columns) == tracker.n_features else None
-            self._verdict = tracker.verdict(feature_names=names)
+            many = tracker.n_clusters > CLUSTERS  # references would take minutes
+            self._verdict = tracker.verdict(feature_names=names, quick=many)
         return self._verdict
 
     def keep(self) -> Kept:
