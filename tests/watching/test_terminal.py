@@ -1266,12 +1266,13 @@ def test_a_terminal_shows_the_answer_above_the_table_and_redraws_it_in_place():
         session.tell("feed 2000")
         session.until("distinct   demo.csv   3,000 samples   3 clusters")
         session.until("nothing to merge, nothing to split")
+        session.until(" 50 %   2,000 samples/s   0:01 left")
         lines = session.lines
-        assert lines[2].startswith("The 3 clusters are distinct: the closest two, ")
-        assert sum("demo.csv   " in line for line in lines) == 1
+        (head,) = [y for y, line in enumerate(lines) if "demo.csv   " in line]
+        assert lines[head + 1].startswith("The 3 clusters are distinct: the closest two, ")
         assert names_on(lines) == NAMES
         assert max(map(len, lines)) <= 80
-        assert {session.screen.buffer[1][x].fg for x in range(8)} == {"green"}
+        assert {session.screen.buffer[head][x].fg for x in range(8)} == {"green"}
         session.tell("feed 3000")
         session.end("finish")
         everything = session.above + session.lines
