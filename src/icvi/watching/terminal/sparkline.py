@@ -63,11 +63,11 @@ def _levels(
     """The step of each value between the extremes of those that are finite, or more."""
     finite = values[np.isfinite(values)]
     levels = np.full(len(values), count // 2, dtype=np.int64)
-    if len(finite) and finite.min() < finite.max():
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 0.0)
+    if len(finite) and bounds is not None:
+        low, high = honest_span(low, high, bounds)
+    if low < high:
         # Dividing first: a difference of large numbers could overflow.
-        low, high = float(finite.min()), float(finite.max())
-        if bounds is not None:
-            low, high = honest_span(low, high, bounds)
         scale = max(abs(low), abs(high))
         low, high = low / scale, high / scale
         inside = np.isfinite(values)
