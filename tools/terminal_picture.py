@@ -44,7 +44,7 @@ def screen_at(share: float, done: bool) -> Screen:
     """The screen after a share of the stream."""
     X, labels, winners = make_stream()
     time, last = 0.0, len(X) if done else int(share * len(X))
-    tracker = icvi.Tracker(["paper", "Conn"])
+    tracker = icvi.Tracker(["paper", "Conn"], insight=True)
     history = History([index.name for index in tracker.indices])
     with open_source((X, labels), rows=ROWS) as source:
         watch = StreamProgress("sensors.csv", source, tracker, history)
@@ -58,6 +58,7 @@ def screen_at(share: float, done: bool) -> Screen:
             time = part.stop / RATE
             screen.snapshot = watch.snapshot(time)
     if done:
+        screen.snapshot = watch.final_snapshot(time)
         screen.end = End("done", None, time, 0)
     return screen
 

@@ -223,6 +223,26 @@ def test_traces_are_drawn_side_by_side(trace):
     assert titles == ["good", "bad"]
 
 
+def test_a_plot_of_a_bounded_index_shows_its_whole_scale():
+    (axes,) = panels(trace_of(indices=["SIL"]).plot())
+    assert axes.get_ylim() == pytest.approx((-1.16, 1.16))
+    assert trace_of(indices=["SIL"]).range("SIL") == (-1.0, 1.0)
+
+
+def test_a_flat_curve_looks_flat_in_a_plot():
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 2
+    X = rng.normal(size=(400, 2)) + 50.0 * labels[:, None]
+    trace = icvi.Tracker(["PS"]).update_many(X, labels)
+    late = icvi.Tracker(["PS"])
+    late.update_many(X, labels)
+    flat = late.update_many(X[:4], labels[:4])
+    (axes,) = panels(flat.plot())
+    low, high = axes.get_ylim()
+    assert high - low >= 0.1 * abs(trace["PS"][-1])
+    assert np.ptp(flat["PS"]) < 0.2 * (high - low)
+
+
 PICTURES = {
     "the paper's indices": lambda: trace_of(indices="paper"),
     "one index": lambda: trace_of(indices="CH"),

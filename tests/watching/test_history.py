@@ -148,3 +148,54 @@ def test_samples_between_readings_are_counted_with_the_next_reading(every):
     if every == 1000:
         assert h.samples.tolist() == [1000, 2000]
         assert h.arrivals.sum(axis=1)[0] == -(-1000 // h.width) * h.width
+
+
+def test_the_newest_alarms_are_kept_and_the_verdict_is_made_once():
+    rng = np.random.default_rng(0)
+    y = np.arange(900) % 3
+    X, labels = rng.normal(size=(900, 2)) + 9.0 * np.eye(3)[y, :2], y == 1
+    tracker = icvi.Tracker(NAMES, insight=True)
+    h = History(NAMES)
+    alarms = []
+    for a, b in ((0, 400), (400, 900)):
+        trace = tracker.update_many(X[a:b], labels[a:b])
+        alarms += trace.alarms
+        h.take(Step(X[a:b], labels[a:b], None, a, trace, tracker))
+    assert alarms
+    assert (list(h.alarms), h.n_alarms) == (alarms, len(alarms))
+    facts, arrays = h.keep()
+    again = History(NAMES)
+    again.resume(json.loads(json.dumps(facts)), arrays)
+    assert (list(again.alarms), again.n_alarms) == (alarms, len(alarms))
+    verdict = h.verdict(tracker, ["left", "right"])
+    assert verdict.features == ["left", "right"]
+    assert h.verdict(tracker) is verdict
+    trace = tracker.update_many(X[:1], labels[:1])
+    h.take(Step(X[:1], labels[:1], None, 900, trace, tracker))
+    assert h.verdict(tracker) is not verdict
+
+
+def test_a_checkpoint_without_alarms_can_be_resumed():
+    X, labels = stream(50, 3)
+    facts, arrays = fed(X, labels).keep()
+    del facts["alarms"], facts["alarm_count"]
+    h = History(NAMES)
+    h.resume(facts, arrays)
+    assert (len(h.alarms), h.n_alarms, h.seen) == (0, 0, 50)
+
+
+def test_without_insight_or_clusters_there_is_no_verdict():
+    X, labels = stream(50, 3)
+    h = fed(X, labels)
+    tracker = icvi.Tracker(NAMES)
+    tracker.update_many(X, labels)
+    assert h.verdict(tracker) is None
+    assert h.verdict(icvi.Tracker(NAMES, insight=True)) is None
+
+
+def test_with_very_many_clusters_the_verdict_is_a_quick_one(monkeypatch):
+    X, labels = stream(50, 3)
+    tracker = icvi.Tracker(NAMES, insight=True)
+    tracker.update_many(X, labels)
+    monkeypatch.setattr("icvi.watching.history.CLUSTERS", 2)
+    assert fed(X, labels).verdict(tracker).reference == {}

@@ -34,8 +34,9 @@ from icvi.streams import open_source
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal import View, live, view_for
+from icvi.watching.terminal.headline import how_good, what_to_do
 from icvi.watching.terminal.live import LiveTable
-from icvi.watching.terminal.numbers import change_of, fitted_number
+from icvi.watching.terminal.numbers import fitted_number
 from icvi.watching.terminal.pace import Pace
 from icvi.watching.terminal.plain import PlainLines
 from icvi.watching.terminal.screen import Screen
@@ -43,7 +44,7 @@ from icvi.watching.terminal.signs import ASCII, UNICODE
 from icvi.watching.terminal.snapshot import StreamProgress
 from icvi.watching.terminal.sparkline import sparkline
 from icvi.watching.terminal.summary import End
-from icvi.watching.terminal.trend import difference, trend, verdict
+from icvi.watching.terminal.trend import trend
 from icvi.wording import percent, printable, shortened
 
 ESCAPE = "\x1b"
@@ -215,18 +216,10 @@ def test_the_trend_is_that_of_the_last_stretch(curve, expected):
     assert trend(np.array(curve, dtype=float)) == expected
 
 
-def test_a_change_is_better_or_worse_by_the_direction_of_the_index():
-    assert [verdict(1.0, "max"), verdict(-1.0, "max")] == ["better", "worse"]
-    assert [verdict(1.0, "min"), verdict(-1.0, "min")] == ["worse", "better"]
-    assert [verdict(0.0, "max"), verdict(math.nan, "max")] == ["", ""]
-
-
-def test_rounding_is_no_difference():
-    assert difference(0.3, 0.1 + 0.2) == 0.0
-    assert difference(math.inf, math.inf) == 0.0
-    assert difference(math.inf, 1.0) == math.inf
-    assert math.isnan(difference(1.0, math.nan))
-    assert difference(1e-20, 0.0) == 1e-20
+@given(st.lists(st.floats(0.95, 0.96), min_size=1, max_size=60))
+def test_a_flat_curve_looks_flat_on_the_scale_of_its_index(values):
+    assert set(sparkline(np.array(values), 60, bounds=(-1.0, 1.0))) == {UNICODE.blocks[-1]}
+    assert len(set(sparkline(np.array(values), 60, bounds=(0.0, math.inf)))) <= 2
 
 
 # -- words ---------------------------------------------------------------------------------
@@ -234,9 +227,8 @@ def test_rounding_is_no_difference():
 
 @given(st.floats(-1.7e308, 1.7e308))
 def test_numbers_keep_their_width_and_what_digits_fit(value):
-    shown, change = fitted_number(value), change_of(value)
+    shown = fitted_number(value)
     assert len(shown) <= 10
-    assert len(change) <= 9
     digits = len(re.sub(r"e.*|\D", "", shown).lstrip("0"))
     assert float(shown) == pytest.approx(value, rel=0.51 * 10.0 ** (1 - max(digits, 1)), abs=1e-320)
     if 1e-99 < abs(value) < 1e100:
@@ -244,23 +236,23 @@ def test_numbers_keep_their_width_and_what_digits_fit(value):
 
 
 @pytest.mark.parametrize(
-    ("value", "shown", "change"),
+    ("value", "shown"),
     [
-        (0.0, "0.0000", "0"),
-        (-0.0, "0.0000", "0"),
-        (0.98095123, "0.98095", "+0.9810"),
-        (-12.3456, "-12.346", "-12.35"),
-        (99999.6, "100000", "+1.000e5"),
-        (123456.7, "123457", "+1.235e5"),
-        (1e6, "1.0000e6", "+1.000e6"),
-        (2.5e-8, "2.5000e-8", "+2.500e-8"),
-        (-1.25e-300, "-1.25e-300", "-1.2e-300"),
-        (math.inf, "inf", "+inf"),
-        (-math.inf, "-inf", "-inf"),
+        (0.0, "0.0000"),
+        (-0.0, "0.0000"),
+        (0.98095123, "0.98095"),
+        (-12.3456, "-12.346"),
+        (99999.6, "100000"),
+        (123456.7, "123457"),
+        (1e6, "1.0000e6"),
+        (2.5e-8, "2.5000e-8"),
+        (-1.25e-300, "-1.25e-300"),
+        (math.inf, "inf"),
+        (-math.inf, "-inf"),
     ],
 )
-def test_numbers_are_short(value, shown, change):
-    assert (fitted_number(value), change_of(value)) == (shown, change)
+def test_numbers_are_short(value, shown):
+    assert fitted_number(value) == shown
 
 
 def test_only_all_is_a_hundred_percent():
@@ -323,9 +315,9 @@ AT_80 = [
     "sensors.csv   8 samples   2 clusters",
     "cluster 1 created at sample 4, 4 samples ago",
     "",
-    "index  better        value  now       since new cluster  whole stream",
-    "CH     larger       300.00  ↑ better      +224.2 better     ▁▁▃▅▇",
-    "XB     smaller   0.0050000  → level    +4.950e-5 worse      ▁▇▄▂▁",
+    "index  better        value  now        whole stream",
+    "CH     larger       300.00  ↑ rising      ▁▁▃▅▇",
+    "XB     smaller   0.0050000  → level       ▁▇▄▂▁",
     "",
     "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   100 %   0:00 elapsed",
 ]
@@ -333,9 +325,9 @@ AT_60 = [
     "sensors.csv   8 samples   2 clusters",
     "cluster 1 created at sample 4, 4 samples ago",
     "",
-    "index best      value now      since new cluster curve",
-    "CH    max      300.00 ↑ better     +224.2 better    ▁▁▃▅▇",
-    "XB    min   0.0050000 → level   +4.950e-5 worse     ▁▇▄▂▁",
+    "index best      value now       curve",
+    "CH    max      300.00 ↑ rising     ▁▁▃▅▇",
+    "XB    min   0.0050000 → level      ▁▇▄▂▁",
     "",
     "━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━━   100 %   0:00 elapsed",
 ]
@@ -346,22 +338,212 @@ def test_a_small_stream_at_several_widths(width, expected):
     assert plainly(screen_of(small(), 8), width) == expected
 
 
-def test_values_and_changes_are_those_of_the_tracker():
+def test_values_are_those_of_the_tracker():
     stream = small()
-    first = small().tracker.update_many(stream.X[:4], stream.labels[:4])["CH"][3]
     lines = plainly(screen_of(stream, 8), 80)
     assert lines[4].split()[2] == fitted_number(stream.tracker["CH"])
-    assert lines[4].split()[5] == change_of(stream.tracker["CH"] - first)
 
 
-def test_colours_say_what_words_say():
+GREEN, YELLOW, RED = "32", "33", "31"
+
+
+def coloured(lines):
+    """The colours of grades that are used: green, yellow and red."""
+    codes = re.findall(ESCAPE + r"\[([0-9;]*)m", "".join(lines))
+    return {part for code in codes for part in code.split(";")} & {GREEN, YELLOW, RED}
+
+
+def test_movement_has_no_colour():
     lines = drawn(screen_of(small(), 8), 80, color_system="standard")
     assert lines[3].startswith(f"{ESCAPE}[1mindex")
-    assert f"{ESCAPE}[32m↑ better{ESCAPE}[0m" in lines[4]
-    assert f"{ESCAPE}[31m +4.950e-5 worse {ESCAPE}[0m" in lines[5]
-    without = drawn(screen_of(small(), 8), 80, color_system="standard", no_color=True)
-    assert "better" in without[4]
-    assert not re.search(ESCAPE + r"\[[0-9;]*3[0-9]", "".join(without))
+    assert f"{ESCAPE}[2m↑ rising {ESCAPE}[0m" in lines[4]
+    assert coloured(lines) == set()
+
+
+# -- the answer ----------------------------------------------------------------------------
+
+
+def apart(distance, n=600, **options):
+    """Two clusters at this distance, in steps of their standard deviation; whole names."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 2
+    X = rng.normal(size=(n, 2)) + distance * y[:, None] * [1.0, 0.0]
+    labels = np.array(["left", "right"], dtype=object)[y]
+    return Stream(X, labels, insight=True, **options)
+
+
+def together(n=900, **options):
+    """Three clusters, two of which have one label."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 2)) + 9.0 * np.eye(3)[y, :2]
+    return Stream(X, np.array(["a", "b", "a"], dtype=object)[y], insight=True, **options)
+
+
+GRADES = {
+    "distinct": (8.0, "distinct", GREEN),
+    "touching": (4.0, "touching", YELLOW),
+    "overlapping": (1.0, "overlapping", RED),
+}
+
+
+@pytest.mark.parametrize("grade", GRADES)
+def test_the_first_word_is_the_grade_in_its_colour(grade):
+    distance, word, colour = GRADES[grade]
+    stream = apart(distance)
+    screen = screen_of(stream, 600)
+    assert screen.snapshot.verdict.grade == grade
+    lines = drawn(screen, 80, color_system="standard")
+    assert lines[0].startswith(f"{ESCAPE}[1;{colour}m{word}{ESCAPE}[0m")
+    plain = plainly(screen, 80)
+    assert plain[0].endswith("sensors.csv   600 samples   2 clusters")
+    assert " ".join(plain[1:3]).startswith(str(screen.snapshot.verdict).splitlines()[0][:80])
+    without = drawn(screen, 80, color_system="standard", no_color=True)
+    assert word in without[0]
+    assert not coloured(without)
+
+
+def test_one_cluster_cannot_be_told_and_has_no_colour():
+    stream = apart(0.0)
+    stream.labels[:] = "all"
+    lines = drawn(screen_of(stream, 600), 80, color_system="standard")
+    assert lines[0].startswith(f"{ESCAPE}[2mcannot tell{ESCAPE}[0m")
+    assert lines[1] == "There is one cluster only, so there is nothing to compare it with."
+    assert lines[2] == "no advice yet"
+    # Yellow is what says that CH and XB are undefined.
+    assert not coloured(lines[:6])
+
+
+def test_what_to_do_now_stands_below_the_grade_with_its_sample():
+    stream = together()
+    screen = screen_of(stream, 900)
+    (advice,) = stream.tracker.advice
+    lines = plainly(screen, 80)
+    assert lines[0].startswith("distinct, 1 to split   sensors.csv   900 samples   2 clusters")
+    assert f"split 'a' since sample {advice.since}" in lines
+    assert f"{ESCAPE}[1;33m, 1 to split" in drawn(screen, 80, color_system="standard")[0]
+
+
+def test_where_nothing_is_to_be_done_it_says_so():
+    assert "nothing to merge, nothing to split" in plainly(screen_of(apart(8.0), 600), 80)
+
+
+def advised(n, name="cluster"):
+    """A verdict with so much advice."""
+    stream = together()
+    stream.step(900)
+    found = stream.tracker.verdict(quick=True)
+    each = [
+        dataclasses.replace(found.advice[0], action="merge", clusters=(f"{name} {i}", i), since=i)
+        for i in range(1000, 1000 + n)
+    ]
+    return dataclasses.replace(found, advice=each)
+
+
+@given(n=st.integers(1, 30), width=st.integers(21, 200))
+def test_advice_is_shortened_to_what_fits(several, n, width):
+    shown = what_to_do(dataclasses.replace(several, advice=several.advice[:n]), width)
+    assert len(shown) <= width
+    told = shown.count("since sample")
+    if told and told < n:
+        assert shown.endswith(f"; {n - told} more")
+    assert "more" in shown or told == n or "…" in shown
+
+
+@pytest.fixture(scope="module")
+def several():
+    return advised(30)
+
+
+def test_advice_at_80_columns(several):
+    assert what_to_do(several, 80) == "merge 'cluster 1000' with 1000 since sample 1,000; 29 more"
+    two = dataclasses.replace(several, advice=several.advice[:2])
+    assert what_to_do(two, 120) == (
+        "merge 'cluster 1000' with 1000 since sample 1,000; "
+        "merge 'cluster 1001' with 1001 since sample 1,001"
+    )
+    long = advised(2, "x" * 100)
+    assert what_to_do(long, 80) == "merge 'xxxxxxxxxxxx'... with 1000 since sample 1,000; 1 more"
+
+
+def test_a_long_sentence_takes_two_lines_and_no_more(several):
+    weakest = dataclasses.replace(several.weakest, label="a" * 70, neighbour="b" * 70)
+    lines = how_good(dataclasses.replace(several, weakest=weakest), 80)
+    assert len(lines) == 2
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[1].endswith("…")
+
+
+def test_names_in_advice_move_no_cursor(several):
+    evil = dataclasses.replace(several.advice[0], clusters=("\x1b[2J", "ü"))
+    shown = what_to_do(dataclasses.replace(several, advice=[evil]), 80, "..", ascii_only=True)
+    assert shown == "merge '\\x1b[2J' with '?' since sample 1,000"
+
+
+def test_a_verdict_is_made_once_a_second_and_when_an_alarm_or_a_cluster_comes(monkeypatch):
+    stream, made = together(), []
+    real = type(stream.tracker).verdict
+
+    def counted(tracker, **options):
+        made.append(options)
+        return real(tracker, **options)
+
+    monkeypatch.setattr(type(stream.tracker), "verdict", counted)
+    monkeypatch.setattr("icvi.watching.terminal.snapshot._SHARE", math.inf)
+    progress = stream.progress()
+    assert progress.snapshot(0.0).verdict is None
+    assert not made
+    stream.step(10)
+    first = progress.snapshot(0.0).verdict
+    stream.step(10)
+    assert progress.snapshot(0.9).verdict is first
+    assert progress.snapshot(1.1).verdict is not first
+    step = stream.step(400)
+    assert step.alarms
+    assert progress.snapshot(1.2).verdict.advice
+    assert made == [{"quick": True}] * 3
+    progress.final_snapshot(1.3)
+    assert made[3:] == [{"quick": False, "feature_names": ["x1", "x2"]}]
+    assert stream.history.verdict(stream.tracker) is progress.final_snapshot(1.4).verdict
+    assert len(made) == 4
+
+
+def test_without_insight_there_is_no_headline():
+    screen = screen_of(small(), 8)
+    assert screen.snapshot.verdict is None
+    assert plainly(screen, 80)[0] == "sensors.csv   8 samples   2 clusters"
+    screen.end = End("done", None, 1.0, 0)
+    assert "without clusters" not in "".join(plainly(screen, 80))
+
+
+def test_the_last_table_has_the_whole_verdict_and_what_is_read_without_clusters():
+    stream, clock = together(indices=("SIL", "DB", "Conn")), Hands()
+    progress = stream.progress()
+    screen = Screen(progress.snapshot(0.0), clock)
+    stream.step(900)
+    screen.snapshot, screen.end = progress.final_snapshot(1.0), End("done", None, 1.0, 0)
+    found = screen.snapshot.verdict
+    lines = plainly(screen, 80)
+    table = [line.startswith("index") for line in lines].index(True)
+    assert lines[3] == "distinct, 1 to split"
+    assert " ".join(lines[4 : table - 1]).split() == str(found).split()
+    assert lines[table].split() == [
+        "index",
+        "better",
+        "value",
+        "without",
+        "clusters",
+        "compared",
+        "curve",
+    ]
+    for line, name in zip(lines[table + 1 :], ("SIL", "DB")):
+        low, _, high = found.reference[name]
+        ends = [fitted_number(end, digits=4) for end in (low, high)]
+        assert f"  {ends[0]} to {ends[1]}  " in line
+        compared = "better" if name in found.better else "no better"
+        assert re.search(rf"  {compared} +[▁▂▃▄▅▆▇]+$", line)
+    assert "cannot tell" in lines[table + 3]
+    assert max(map(len, lines)) <= 80
 
 
 @icvi.index(direction="min", name="negentropy_increment_v2")
@@ -394,7 +576,7 @@ def test_fourteen_indices_fit_24_lines_with_values_verdicts_and_curves(many, wid
     assert len(lines) == 20
     assert [row.split()[0] for row in rows[:9]] == [index.name for index in icvi.Tracker().indices]
     assert all(re.search(r"[▁▂▃▄▅▆▇]+$", row) for row in rows)
-    assert all(re.search(r"level|better|worse", row) for row in rows)
+    assert all(re.search(r"level|rising|falling", row) for row in rows)
     assert lines[0].endswith("sensors-2024.csv   2,800 samples   4 clusters   14 % noise")
     name = {60: "negentrop…", 80: "negentropy_i…", 200: "negentropy_increment_v2"}[width]
     assert rows[13].startswith(name + " ")
@@ -417,16 +599,16 @@ def test_a_low_terminal_says_that_indices_are_missing(many):
 def test_an_undefined_reading_says_why_and_keeps_its_curve():
     screen = screen_of(small(), 2)
     lines = plainly(screen, 80)
-    assert lines[4] == "CH     larger    undefined            k<2"
+    assert lines[4] == "CH     larger    undefined  k<2"
     assert lines[0] == "sensors.csv   2 samples   1 cluster"
     stream = small()
     screen = screen_of(stream, 8)
     values = np.array([COINCIDENT, 1.0])
     screen.snapshot = dataclasses.replace(screen.snapshot, values=values)
     row = plainly(screen, 80)[4]
-    assert row.startswith("CH     larger    undefined            coincident_centr… ")
+    assert row.startswith("CH     larger    undefined  coincident_centr… ")
     assert row.endswith("▁▁▃▅▇")
-    assert plainly(screen, 45)[4] == "CH    max   undefined"
+    assert plainly(screen, 30)[4] == "CH    max   undefined"
 
 
 def test_an_index_of_ones_own_that_gives_no_reason_is_just_undefined():
@@ -442,19 +624,18 @@ def test_limits_are_shown_as_infinities():
     stream = Stream(X, [0, 0, 1, 1, 1], ["CH"], undefined="limit")
     screen = screen_of(stream, 4)
     assert stream.tracker["CH"] == math.inf
-    assert plainly(screen, 80)[4].split() == ["CH", "larger", "inf", "→", "level", "0", "▇▇"]
+    assert plainly(screen, 80)[4].split() == ["CH", "larger", "inf", "→", "level", "▇▇"]
     stream.step(1)
     screen.snapshot = stream.progress().snapshot(0.0)
     row = plainly(screen, 80)[4].split()
-    assert row[3:7] == ["↓", "worse", "-inf", "worse"]
-    assert row[7] == "▇▇▄"
+    assert row[3:] == ["↓", "falling", "▇▇▄"]
 
 
 def test_before_the_first_reading_it_says_so():
     lines = plainly(screen_of(small(), 0), 80)
     assert lines[0] == "sensors.csv   0 samples   0 clusters"
     assert lines[1] == ""
-    assert lines[4] == "CH     larger                         no reading yet"
+    assert lines[4] == "CH     larger               no reading yet"
 
 
 def test_with_readings_far_apart_the_last_new_cluster_has_no_name():
@@ -610,12 +791,34 @@ def test_a_short_run_leaves_the_final_table_only():
     assert file.getvalue().splitlines() == [
         "sensors.csv: 8 samples in 3.0 s (2.7 per second), 2 clusters",
         "cluster 1 created at sample 4, 4 samples ago",
-        "index       value  better   since new cluster",
-        "CH        300.000  larger   +224.250 better",
-        "XB     0.00500000  smaller  +4.95050e-5 worse",
+        "index       value  better",
+        "CH        300.000  larger",
+        "XB     0.00500000  smaller",
         "good",
         "bye",
     ]
+
+
+def test_a_file_gets_a_line_per_alarm_the_grade_and_the_whole_verdict():
+    clock, file, stream = Hands(), io.StringIO(), together()
+    view = view_for(file, clock=clock)
+    stream.begin(view)
+    step = stream.step(450)
+    view.take(step)
+    assert step.alarms
+    assert file.getvalue().splitlines() == [str(alarm) for alarm in step.alarms]
+    clock.time += 6.0
+    view.take(stream.step(450))
+    lines = file.getvalue().splitlines()
+    assert re.fullmatch(
+        r"0:06  100 %  900 samples  k=2  grade=distinct  CH=[\d.]+  XB=[\d.]+", lines[-1]
+    )
+    view.finish()
+    end = file.getvalue().splitlines()[len(lines) :]
+    said = str(stream.history.verdict(stream.tracker)).splitlines()
+    assert end[2 : 2 + len(said)] == said
+    assert re.fullmatch(r"index +value  better   without clusters +compared", end[2 + len(said)])
+    assert re.fullmatch(r"CH +[\d.]+  larger   [\d.]+ to [\d.]+ +(no )?better", end[-2])
 
 
 def test_a_long_run_has_a_line_every_five_seconds_at_most():
@@ -865,7 +1068,7 @@ now = 0.0
 rng = np.random.default_rng(0)
 labels = np.arange(6000) * 5 // 6000
 X = rng.normal(size=(6000, 2)) + 8.0 * rng.normal(size=(5, 2))[labels]
-tracker = icvi.Tracker(["paper", "Conn"])
+tracker = icvi.Tracker(["paper", "Conn"], insight="insight" in sys.argv)
 history = History([index.name for index in tracker.indices])
 source = open_source((X, labels), rows=20)
 view = view_for(Console(stderr="stderr" in sys.argv), clock=lambda: now)
@@ -1046,8 +1249,36 @@ def test_a_terminal_shows_the_table_and_redraws_it_in_place():
         assert not session.screen.cursor.hidden
         assert (session.screen.cursor.x, session.screen.cursor.y) == (0, len(session.lines))
         colours = {cell.fg for line in session.screen.buffer.values() for cell in line.values()}
-        assert {"green", "red", "cyan"} <= colours
+        assert "cyan" in colours
+        assert not {"green", "red"} & colours  # they are for grades
         assert session.process.returncode == 0
+
+
+@pytest.mark.slow
+def test_a_terminal_shows_the_answer_above_the_table_and_redraws_it_in_place():
+    with Session(80, 24, "insight") as session:
+        session.until("  0 %   0:00 elapsed")
+        session.tell("feed 1000")
+        session.until("cannot tell   demo.csv   1,000 samples   1 cluster")
+        session.until("There is one cluster only, so there is nothing to compare it with.")
+        session.tell("feed 2000")
+        session.until("distinct   demo.csv   3,000 samples   3 clusters")
+        session.until("nothing to merge, nothing to split")
+        session.until(" 50 %   2,000 samples/s   0:01 left")
+        lines = session.lines
+        (head,) = [y for y, line in enumerate(lines) if "demo.csv   " in line]
+        assert lines[head + 1].startswith("The 3 clusters are distinct: the closest two, ")
+        assert names_on(lines) == NAMES
+        assert max(map(len, lines)) <= 80
+        assert {session.screen.buffer[head][x].fg for x in range(8)} == {"green"}
+        session.tell("feed 3000")
+        session.end("finish")
+        everything = session.above + session.lines
+        assert sum(line.startswith("index ") for line in everything) == 1
+        assert any("The 5 clusters" in line for line in everything)
+        assert any("without clusters  " in line for line in everything)
+        assert names_on(everything) == NAMES
+        assert everything[0] == PROMPT
 
 
 @pytest.mark.slow

@@ -19,10 +19,11 @@ import icvi
 import processes
 from chromium import Chromium
 from icvi.datasets import make_d4, make_eight, make_unequal, presented
+from icvi.insight.alarms import Alarm
 from icvi.kernels import undefined
 from icvi.watching.history import History
 from icvi.watching.report import Report, Reservoir, RunInfo, reservoir
-from icvi.watching.report.axis_range import axis_ranges
+from icvi.watching.report.axis_range import AxisRange, axis_ranges
 from icvi.watching.report.final_readings import REASONS
 from icvi.watching.report.projection import project
 from icvi.watching.step import Step
@@ -179,6 +180,37 @@ def test_a_curve_over_many_decades_is_logarithmic_at_once():
     assert whole is None
 
 
+@given(st.lists(st.floats(0.9, 0.95), min_size=1, max_size=50))
+def test_a_bounded_index_is_drawn_on_its_own_scale(values):
+    curve = np.array(values)
+    first, whole = axis_ranges(curve, curve, curve, (-1.0, 1.0))
+    assert first == AxisRange(-1.16, 1.16)
+    assert whole is None
+
+
+def test_readings_beyond_the_bounds_are_shown_all_the_same():
+    curve = np.array([0.5, 1.5])
+    assert axis_ranges(curve, curve, curve, (0.0, 1.0))[0].holds(0.5, 1.5)
+
+
+@given(level=st.floats(1e-6, 1e6), seed=st.integers(0, 100))
+def test_a_flat_curve_looks_flat(level, seed):
+    curve = level * (1.0 + 1e-3 * np.random.default_rng(seed).random(200))
+    for values in (curve, -curve):
+        first, whole = axis_ranges(values, values, values, (-math.inf, math.inf))
+        assert whole is None
+        assert np.ptp(values) < 0.02 * (first.high - first.low)
+        assert first.holds(values.min(), values.max())
+
+
+def test_what_is_read_without_clusters_is_in_the_figure_unless_it_is_far_away():
+    curve = np.linspace(1.0, 2.0, 100)
+    near, _ = axis_ranges(curve, curve, curve, level=(2.5, 3.0))
+    assert near.holds(1.0, 3.0)
+    far, _ = axis_ranges(curve, curve, curve, level=(25.0, 30.0))
+    assert far == axis_ranges(curve, curve, curve)[0]
+
+
 # -- the plane -------------------------------------------------------------------------------
 
 
@@ -313,7 +345,7 @@ def test_every_reason_for_an_undefined_reading_has_words():
     assert list(REASONS) == list(undefined._REASONS)
 
 
-def test_the_answer_names_samples_clusters_and_what_became_of_every_index(tmp_path):
+def test_without_insight_the_answer_names_samples_clusters_and_readings(tmp_path):
     X = np.array([[0.0], [1.0], [10.0], [11.0], [10.5], [10.4], [0.5]])
     labels = np.array([0, 0, 1, 1, 1, 1, 0])
     tracker = written(tmp_path / "page.html", X, labels, ("CH", "SIL", "XB")).tracker
@@ -321,17 +353,76 @@ def test_the_answer_names_samples_clusters_and_what_became_of_every_index(tmp_pa
     assert "7 samples arrived, and there are 2 clusters." in said
     assert "The last new cluster appeared with sample 3, 4 samples before the end." in said
     table = said.partition("The indices at the end of the stream")[2]
-    first = icvi.Tracker(["CH", "SIL", "XB"]).update_many(X, labels)
+    trace = icvi.Tracker(["CH", "SIL", "XB"]).update_many(X, labels)
     for name in ("CH", "SIL", "XB"):
-        then = first[name][~np.isnan(first[name])][0]
-        rose, up = tracker[name] > then, first.direction(name) == "max"
-        change = f"{'rose' if rose else 'fell'} from"
+        row = re.search(rf"{name} [^↑↓]*[↑↓] (larger|smaller) ([\d.,]+) ([\d.,]+) ([\d.,]+)", table)
+        assert row[1] == ("larger" if trace.direction(name) == "max" else "smaller")
+        known = trace[name][~np.isnan(trace[name])]
+        shown = [float(text.replace(",", "")) for text in row.groups()[1:]]
+        assert shown == pytest.approx([tracker[name], known.min(), known.max()], rel=1e-3)
+    assert "without clusters" not in said.lower()
+
+
+def split_in_two(n=900):
+    """Three clusters; the third has two labels, the first two have one."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3
+    X = rng.normal(size=(n, 2)) + 9.0 * np.eye(3)[y, :2]
+    half = rng.random(n) < 0.5
+    return X, np.where(y < 2, EVIL, np.where(half, SCRIPT, "\x1b[2Jb")).astype(object)
+
+
+@pytest.fixture(scope="module")
+def answered(tmp_path_factory):
+    """A page with a verdict: something to merge, something to split, labels that are no words."""
+    X, labels = split_in_two()
+    path = tmp_path_factory.mktemp("answered") / "page.html"
+    return written(path, X, labels, ("CH", "SIL", "Conn"), insight=True)
+
+
+def test_the_first_section_is_the_answer(answered):
+    said, verdict = words(answered.path), answered.history.verdict(answered.tracker)
+    assert {advice.action for advice in verdict.advice} == {"merge", "split"}
+    sections = re.findall(r'<section aria-labelledby="(\w+)">', answered.path.read_text("utf-8"))
+    assert sections[0] == "answer"
+    assert "The answer overlapping 1 pair to merge 1 cluster to split" in said
+    for sentence in str(verdict).splitlines():
+        assert " ".join(sentence.split()) in said
+
+
+def test_readings_are_compared_with_data_without_clusters(answered):
+    verdict = answered.history.verdict(answered.tracker)
+    table = words(answered.path).partition("The indices at the end of the stream")[2]
+    for name in ("CH", "SIL"):
+        low, _, high = verdict.reference[name]
         row = re.search(
-            rf"{name} [^↑↓]*[↑↓] (larger|smaller) ([\d.,]+) (\w+ from) [\d.,]+, (\w+)", table
+            rf"{name} [^↑↓]*[↑↓] larger [\d.,]+ ([\d.,]+) to ([\d.,]+) (\w+ \w+)", table
         )
-        assert row.groups()[0] == ("larger" if up else "smaller")
-        assert float(row[2].replace(",", "")) == pytest.approx(tracker[name], rel=1e-3)
-        assert row.groups()[2:] == (change, "better" if rose == up else "worse")
+        ends = [float(text.replace(",", "")) for text in row.groups()[:2]]
+        assert ends == pytest.approx([low, high], rel=1e-3)
+        assert row[3] == ("better than" if name in verdict.better else "no better")
+    assert re.search(r"Conn [^↑↓]*[↑↓] larger [\d.,]+ – cannot tell", table)
+
+
+def test_at_most_fifty_alarms_are_listed_the_newest_first(tmp_path):
+    X, labels = split_in_two(90)
+    tracker = icvi.Tracker(["CH"], insight=True)
+    report = Report(tmp_path / "page.html", tracker)
+    (step,) = steps(X, labels, tracker)
+    step.trace.alarms = [
+        Alarm(sample, "raised", "split", (f"cluster-{sample}",), 3.0, 2.5, 3.5)
+        for sample in range(1, 71)
+    ]
+    report.take(step)
+    kept = json.loads(json.dumps(report.keep()[0])), report.keep()[1]
+    again = Report(tmp_path / "page.html", tracker)
+    again.resume(*kept)
+    assert again.history.alarms == report.history.alarms
+    again.finish()
+    said = words(again.path)
+    assert "70 alarms on the way; the last 50, the newest first" in said
+    listed = [int(number) for number in re.findall(r"split 'cluster-(\d+)'", said)]
+    assert listed == list(range(70, 20, -1))
 
 
 def test_undefined_indices_are_named_with_the_reason(tmp_path):
@@ -568,6 +659,48 @@ def test_every_picture_is_drawn(browser, normal):
     names = [name for name, _, _ in sizes if not name.startswith("whole")]
     assert names == ["k", *(f"index{i}" for i in range(9)), "sizes", "partition"]
     assert all(w > 400 and h > 100 for name, w, h in sizes if not name.startswith("whole"))
+
+
+def test_advice_and_alarms_are_listed_and_labels_stay_text(browser, answered):
+    verdict, alarms = answered.history.verdict(answered.tracker), answered.history.alarms
+    shown(browser, answered.path)
+    cells = (
+        "return [...document.querySelectorAll('#{} tbody tr')]"
+        ".map((row) => [...row.cells].map((cell) => cell.textContent))"
+    )
+    names = {"\x1b[2Jb": "\N{REPLACEMENT CHARACTER}[2Jb", EVIL: EVIL, SCRIPT: SCRIPT}
+
+    def what(about):
+        return f"{about.action} {' with '.join(names[label] for label in about.clusters)}"
+
+    advised = browser.run(cells.format("advice"))
+    assert [row[0] for row in advised] == [what(advice) for advice in verdict.advice]
+    assert [int(row[1].replace(",", "")) for row in advised] == [a.since for a in verdict.advice]
+    for row, advice in zip(advised, verdict.advice):
+        ends = f"{advice.separation:.1f} ({advice.low:.1f} to {advice.high:.1f})"
+        assert row[2] == ends
+    raised = browser.run(cells.format("alarms"))
+    assert [row[0] for row in raised] == [what(alarm) for alarm in reversed(alarms)]
+    assert [row[2] for row in raised] == [alarm.event for alarm in reversed(alarms)]
+    clean(browser, answered.path)
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_the_answer_fits_the_window(browser, answered, width):
+    browser.resize(width, 900)
+    shown(browser, answered.path)
+    assert browser.run("return document.documentElement.scrollWidth") == width
+
+
+def test_a_band_shows_what_is_read_without_clusters(browser, answered):
+    shown(browser, answered.path)
+    for column, name in enumerate(("CH", "SIL")):
+        band = browser.run(
+            f"const band = {model(f'level{column}')}; return [band.bottom, band.top]"
+        )
+        low, _, high = answered.history.verdict(answered.tracker).reference[name]
+        assert band == pytest.approx([low, high])
+    assert browser.run(f"return {model('level2')}") is None
 
 
 def test_zooming_into_one_curve_moves_all_others(browser, normal):

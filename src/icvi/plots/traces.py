@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from icvi.optional import needed
+from icvi.plots.scale import honest_span
 from icvi.wording import ARROWS
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 BLUE, RED, GREY = "#1f5fa8", "#c8372d", "#9a9a9a"
 _DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
+_MARGIN = 0.08  # of the height
 
 
 class Curves(Protocol):
@@ -36,6 +38,9 @@ class Curves(Protocol):
 
     def direction(self, name: str) -> str:
         """Whether larger or smaller is better."""
+
+    def range(self, name: str) -> tuple[float, float]:
+        """The smallest and the largest value that an index can take."""
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """The readings of an index."""
@@ -66,7 +71,8 @@ def plot_traces(
     -------
     matplotlib.figure.Figure
         Not shown and not registered with pyplot; use ``figure.savefig(path)``. The arrow
-        beside an index shows whether larger or smaller is better.
+        beside an index shows whether larger or smaller is better. An index with bounds is drawn
+        on its own scale; the axes of others span at least a tenth of their level.
     """
     with needed("matplotlib", "plot", "a figure of curves"):
         from matplotlib.figure import Figure
@@ -83,11 +89,16 @@ def plot_traces(
     grid = figure.subplots(len(names), len(traces), sharex=True, sharey="row", squeeze=False)
     most = max(int(trace.k.max(initial=1)) for trace in traces.values())
     for row, name in zip(grid, names, strict=True):
-        if spans_decades([trace[name] for trace in traces.values()]):
+        columns = [trace[name] for trace in traces.values()]
+        bounds = first.range(name)
+        log = spans_decades(columns) and not np.isfinite(bounds).all()
+        if log:
             row[0].set_yscale("log")
         for axes, trace in zip(row, traces.values(), strict=True):
             _draw_index(axes, trace, name, changes)
             _draw_clusters(axes, trace, most, labelled=axes is row[-1])
+        if not log:
+            _set_span(row[0], columns, bounds)
         row[0].set_ylabel(f"{name} {ARROWS[first.direction(name)]}", color=BLUE, fontsize=9)
     for axes, title in zip(grid[0], traces, strict=True):
         axes.set_title(title, fontsize=10)
@@ -102,11 +113,23 @@ def _draw_index(axes: Axes, trace: Curves, name: str, changes: Sequence[int]) ->
         axes.axvline(change, color=GREY, linestyle=(0, (4, 3)), linewidth=0.6)
     axes.plot(trace.samples, trace[name], color=BLUE, linewidth=1.1)
     axes.set_xlim(0, int(trace.samples.max(initial=1)))
-    axes.margins(y=0.08)
+    axes.margins(y=_MARGIN)
     axes.tick_params(labelsize=7)
     axes.tick_params(axis="y", colors=BLUE)
     axes.yaxis.get_offset_text().set(fontsize=7, color=BLUE)
     axes.spines["top"].set_visible(False)
+
+
+def _set_span(axes: Axes, columns: Sequence[NDArray[Any]], bounds: tuple[float, float]) -> None:
+    """Show all of a bounded index, and do not magnify others until a flat curve fills the panel."""
+    values = np.concatenate(columns)
+    values = values[np.isfinite(values)]
+    if values.size == 0:
+        return
+    low, high = honest_span(float(values.min()), float(values.max()), bounds)
+    margin = min(_MARGIN * (high - low), 1e306)
+    if margin > 0.0:
+        axes.set_ylim(low - margin, high + margin)
 
 
 def _draw_clusters(axes: Axes, trace: Curves, most: int, *, labelled: bool) -> None:

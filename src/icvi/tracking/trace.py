@@ -90,6 +90,10 @@ class Trace:
         """Whether larger ("max") or smaller ("min") readings of an index are better."""
         return self._policy.indices[self._position(name)].direction
 
+    def range(self, name: str | Index) -> tuple[float, float]:
+        """Smallest and largest value that an index can take."""
+        return self._policy.indices[self._position(name)].range
+
     def to_pandas(self) -> pandas.DataFrame:
         """A DataFrame with columns sample, label, k and one per index."""
         with needed("pandas", "pandas", "Trace.to_pandas"):

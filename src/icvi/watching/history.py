@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.alarms import Alarm
+from icvi.insight.verdict import Verdict
 from icvi.labels import plain
 from icvi.saving.json_values import as_json, from_json
+from icvi.tracking.tracker import Tracker
 from icvi.watching.step import Kept, Output, Step
 
 #: Maximum number of buckets; a long stream has at least half as many.
 MOST = 1024
 #: Clusters that are counted separately; those that appear later are counted together.
 CLUSTERS = 256
+#: Alarms to keep, the newest ones.
+ALARMS = 50
 
 
 class History(Output):
@@ -52,6 +58,10 @@ class History(Output):
         The number (from 1) of the last sample that brought a new cluster; 0 before the first.
     baseline : array
         The first defined reading of each index since that sample; nan where there is none yet.
+    alarms : deque of Alarm
+        The newest `ALARMS` alarms that were raised or withdrawn, the oldest first.
+    n_alarms : int
+        How many there were.
     """
 
     def __init__(self, names: Sequence[str]) -> None:
@@ -63,6 +73,9 @@ class History(Output):
         self.baseline = np.full(m, np.nan)
         self._columns: dict[Hashable, int] = {}
         self._k = 0
+        self.alarms: deque[Alarm] = deque(maxlen=ALARMS)
+        self.n_alarms = 0
+        self._verdict: Verdict | None = None
         # One table for all that is joined alike; a bucket without a reading has samples 0.
         self._samples = np.zeros(MOST, dtype=np.int64)
         self._ks = np.zeros(MOST, dtype=np.int64)
@@ -113,12 +126,32 @@ class History(Output):
         while (step.stop - 1) // self.width >= MOST:
             self._widen()
         self._count(step)
-        self.seen = step.stop
+        self.seen, self._verdict = step.stop, None
+        self.alarms += step.alarms
+        self.n_alarms += len(step.alarms)
         trace = step.trace
         if len(trace):
             values = np.stack([trace[name] for name in self.names], axis=1)
             self._enter(trace.samples, trace.k, values)
             self._compare(trace.samples, trace.k, values)
+
+    def verdict(self, tracker: Tracker, columns: Sequence[str] = ()) -> Verdict | None:
+        """The verdict after the last step; it takes up to a second or two, but only once.
+
+        With more than `CLUSTERS` clusters it is a quick one, without references.
+
+        Parameters
+        ----------
+        tracker : Tracker
+            The tracker of the stream, with ``insight=True``; without, there is no verdict.
+        columns : sequence of str, optional
+            What features are called.
+        """
+        if self._verdict is None and tracker.insight and tracker.n_clusters:
+            names = list(columns) if len(columns) == tracker.n_features else None
+            many = tracker.n_clusters > CLUSTERS  # references would take minutes
+            self._verdict = tracker.verdict(feature_names=names, quick=many)
+        return self._verdict
 
     def keep(self) -> Kept:
         """The state for a checkpoint."""
@@ -130,6 +163,8 @@ class History(Output):
             "k": self._k,
             "labels": [as_json(label) for label in self.labels],
             "founded": self.created,
+            "alarms": [_alarm_as_json(alarm) for alarm in self.alarms],
+            "alarm_count": self.n_alarms,
         }
         arrays = {
             "samples": self._samples[:used],
@@ -148,7 +183,10 @@ class History(Output):
         self._k, self.created = facts["k"], list(facts["founded"])
         self.labels = [from_json(label) for label in facts["labels"]]
         self._columns = {label: column for column, label in enumerate(self.labels)}
-        self.baseline = np.array(arrays["then"])
+        self.baseline, self._verdict = np.array(arrays["then"]), None
+        # Checkpoints of earlier versions have no alarms.
+        self.alarms = deque(map(_alarm_from_json, facts.get("alarms", ())), maxlen=ALARMS)
+        self.n_alarms = facts.get("alarm_count", 0)
         for name, array in arrays.items():
             if name != "then":
                 getattr(self, f"_{name}")[: len(array)] = array
@@ -218,6 +256,14 @@ class History(Output):
         n = int(buckets[-1]) - begin + 1
         counted = np.bincount(flat, minlength=n * (CLUSTERS + 1)).reshape(n, CLUSTERS + 1)
         self._arrivals[begin : begin + n] += counted
+
+
+def _alarm_as_json(alarm: Alarm) -> dict[str, Any]:
+    return {**alarm.to_dict(), "clusters": [as_json(label) for label in alarm.clusters]}
+
+
+def _alarm_from_json(facts: Mapping[str, Any]) -> Alarm:
+    return Alarm(**{**facts, "clusters": tuple(map(from_json, facts["clusters"]))})
 
 
 def _distinct(

@@ -1,4 +1,8 @@
-"""How much of a curve to show: an index can explode for a moment and hide the rest."""
+"""How much of a curve to show.
+
+An index can explode for a moment and hide the rest; and a flat curve must look flat, not be
+magnified until noise fills the figure.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.plots.scale import UNBOUNDED, honest_span
+
 Array = NDArray[np.float64]
 
 _DECADES = 3.0  # positive curves that span more are drawn on a logarithmic axis
 _TAIL = 0.02  # share of the readings on each side that may be left out at first
 _MARGIN = 0.08  # of the height
+_TALLER = 3.0  # times, at most, that a figure grows to show what is read without clusters
 _HUGE = sys.float_info.max
 
 
@@ -25,19 +32,35 @@ class AxisRange:
     high: float
     log: bool = False
 
+    def holds(self, low: float, high: float) -> bool:
+        """Whether both lie inside."""
+        return self.low <= low and high <= self.high
 
-def axis_ranges(last: Array, low: Array, high: Array) -> tuple[AxisRange, AxisRange | None]:
+
+def axis_ranges(
+    last: Array,
+    low: Array,
+    high: Array,
+    bounds: tuple[float, float] = UNBOUNDED,
+    level: tuple[float, float] | None = None,
+) -> tuple[AxisRange, AxisRange | None]:
     """The range of a curve to show at first, and its whole range where that is more.
 
     Parameters
     ----------
     last, low, high : arrays
         Last, smallest and largest reading of each bucket; at least one is finite.
+    bounds : tuple of float
+        The smallest and the largest value that the index can take.
+    level : tuple of float, optional
+        Lowest and highest reading on data without clusters; part of the figure unless it is far
+        away.
 
     Notes
     -----
-    The first range holds nearly all readings and the last one, and is at most twice as high as
-    these. Where a positive curve spans three decades, the axis is logarithmic.
+    A bounded index is drawn on its own scale. Of others the first range holds nearly all readings
+    and the last one, and is at most twice as high as these, but at least a tenth of their level.
+    Where a positive curve spans three decades, the axis is logarithmic.
 
     Examples
     --------
@@ -48,17 +71,40 @@ def axis_ranges(last: Array, low: Array, high: Array) -> tuple[AxisRange, AxisRa
     >>> first, whole = axis_ranges(spiked, spiked, spiked)
     >>> first.high < 3.0, first.log, whole.log
     (True, False, True)
+    >>> axis_ranges(steady / 2.0, steady / 2.0, steady / 2.0, (0.0, 1.0))[0]
+    AxisRange(low=-0.08, high=1.08, log=False)
     """
     last, low, high = (values[np.isfinite(values)] for values in (last, low, high))
     usual = last if len(last) else np.concatenate([low, high])
     everything = np.concatenate([usual, low, high])
     least, most = float(everything.min()), float(everything.max())
+    if all(map(math.isfinite, bounds)):
+        return _with_margin(*honest_span(least, most, bounds), False), None
     with np.errstate(all="ignore"):  # readings near the largest number
         middle = np.quantile(usual, [_TAIL, 1.0 - _TAIL]).tolist()
         log_first = _spans_decades(least, *middle)
-        first = _with_margin(*_usual(usual, least, most, log_first), log_first)
-    whole = _with_margin(least, most, _spans_decades(least, least, most))
-    return (whole, None) if first == whole else (first, whole)
+        span = _usual(usual, least, most, log_first)
+        first = _with_margin(*_with_level(*span, log_first, level), log_first)
+    log = _spans_decades(least, least, most)
+    whole = _with_margin(*_with_level(least, most, log, level), log)
+    same = first == whole or (first.holds(least, most) and first.log == whole.log)
+    return (first, None) if same else (first, whole)
+
+
+def _with_level(
+    low: float, high: float, log: bool, level: tuple[float, float] | None
+) -> tuple[float, float]:
+    """A span that is at least a tenth of the level, with the reference where that is near."""
+    if not log:
+        low, high = honest_span(low, high)
+    if level is None or not all(map(math.isfinite, level)) or (log and level[0] <= 0.0):
+        return low, high
+    a, b = min(low, level[0]), max(high, level[1])
+    if log:
+        near = math.log(b / a) <= _TALLER * math.log(high / low)
+    else:
+        near = b - a <= _TALLER * (high - low)
+    return (a, b) if near else (low, high)
 
 
 def _usual(usual: Array, least: float, most: float, log: bool) -> tuple[float, float]:

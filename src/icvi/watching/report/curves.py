@@ -16,17 +16,19 @@ from bokeh.models import (
     NumeralTickFormatter,
     Range1d,
 )
-from bokeh.models.annotations import Span
+from bokeh.models.annotations import BoxAnnotation, Span
 from numpy.typing import NDArray
 
+from icvi.insight.reference import Level
 from icvi.watching.history import History
 from icvi.watching.report.axis_range import AxisRange, axis_ranges
 from icvi.watching.report.figure import BLUE, INK, panel
+from icvi.watching.report.final_readings import FinalReading
 from icvi.watching.report.page_data import PageData
 from icvi.wording import number
 
 _HEIGHT = 190
-_RED = "#c8372d"
+_RED, _BAND = "#c8372d", "#b0a58c"
 #: Higher than any figure: the pointer finds a bucket wherever its readings are.
 _TALL = 1e300
 
@@ -66,9 +68,22 @@ class Curves:
         self.add_tooltip(plot, self.source, [("clusters", "@k{0,0}")])
         return plot
 
-    def plot_index(self, column: int, shown: AxisRange, name: str) -> Any:
-        """One index in one range of its axis."""
+    def plot_index(
+        self, column: int, shown: AxisRange, name: str, level: Level | None = None
+    ) -> Any:
+        """One index in one range of its axis, before what it reads on data without clusters."""
         plot = self.new_figure(name, shown)
+        if level is not None:
+            band = BoxAnnotation(
+                bottom=max(level.low, shown.low) if shown.log else level.low,
+                top=level.high,
+                fill_color=_BAND,
+                fill_alpha=0.3,
+                line_color=None,
+                level="underlay",
+                name=f"level{column}",
+            )
+            plot.add_layout(band)
         low, high = self.history.low[:, column], self.history.high[:, column]
         if (low < high).any():
             plot.quad(
@@ -87,14 +102,17 @@ class Curves:
         self.add_tooltip(plot, self.source, [(name, f"@text{column}"), ("clusters", "@k{0,0}")])
         return plot
 
-    def ranges(self, column: int) -> tuple[AxisRange, AxisRange | None] | None:
+    def ranges(
+        self, column: int, reading: FinalReading
+    ) -> tuple[AxisRange, AxisRange | None] | None:
         """The range of an index to show at first, and its whole range; None if never finite."""
         last, low, high = (
             table[:, column] for table in (self.history.last, self.history.low, self.history.high)
         )
         if not np.isfinite(np.concatenate([last, low, high])).any():
             return None
-        return axis_ranges(last, low, high)
+        level = None if reading.level is None else (reading.level.low, reading.level.high)
+        return axis_ranges(last, low, high, reading.bounds, level)
 
     def new_figure(self, name: str, shown: AxisRange, height: int = _HEIGHT) -> Any:
         """An empty figure with a line at every new cluster."""

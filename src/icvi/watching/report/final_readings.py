@@ -1,11 +1,11 @@
-"""The reading of every index at the end of a stream, and what became of it."""
+"""The reading of every index at the end of a stream, and what it would be without clusters."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
 from icvi.indices.index import Direction
-from icvi.tracking.tracker import Tracker
-from icvi.watching.history import History
+from icvi.insight.reference import Level
+from icvi.watching.report.answer import Compared, compared
+from icvi.watching.report.page_data import PageData
 from icvi.wording import ARROWS, BETTER
-
-Change = Literal["better", "worse", "unchanged"]
 
 #: Why a reading is undefined, in words that follow "because".
 REASONS = {
@@ -35,8 +34,6 @@ REASONS = {
     "known",
 }
 
-_ROUNDING = 1e-9  # relative
-
 
 @dataclass(frozen=True)
 class FinalReading:
@@ -50,8 +47,12 @@ class FinalReading:
         Its reading after the last sample; nan where it is undefined.
     reason : str or None
         Why it is undefined or infinite, in words.
-    before : float
-        Its first reading since the last new cluster.
+    level : Level or None
+        What it reads on data without clusters, where that is known.
+    compared : str
+        Its reading compared with that, in words.
+    bounds : tuple of float
+        The smallest and the largest value that it can take.
     low, high : float
         The smallest and the largest reading in the stream.
     """
@@ -61,18 +62,11 @@ class FinalReading:
     direction: Direction
     value: float
     reason: str | None
-    before: float
+    level: Level | None
+    compared: Compared
+    bounds: tuple[float, float]
     low: float
     high: float
-
-    @property
-    def change(self) -> Change | None:
-        """Whether it got better or worse since the last new cluster."""
-        if math.isnan(self.value) or math.isnan(self.before):
-            return None
-        if self.value == self.before or math.isclose(self.value, self.before, rel_tol=_ROUNDING):
-            return "unchanged"
-        return "better" if (self.value > self.before) == (self.direction == "max") else "worse"
 
     @property
     def better(self) -> str:
@@ -85,15 +79,14 @@ class FinalReading:
         return ARROWS[self.direction]
 
 
-def final_readings(tracker: Tracker, history: History) -> list[FinalReading]:
+def final_readings(data: PageData) -> list[FinalReading]:
     """All indices at the end of a stream."""
-    return [
-        _final_reading(index, tracker, history, history.names.index(index.name))
-        for index in tracker.indices
-    ]
+    return [_final_reading(index, data) for index in data.tracker.indices]
 
 
-def _final_reading(index: Index, tracker: Tracker, history: History, column: int) -> FinalReading:
+def _final_reading(index: Index, data: PageData) -> FinalReading:
+    tracker, history, verdict = data.tracker, data.history, data.verdict
+    column = history.names.index(index.name)
     reason = tracker.why(index)
     try:
         value = tracker[index]
@@ -105,7 +98,9 @@ def _final_reading(index: Index, tracker: Tracker, history: History, column: int
         index.direction,
         value,
         REASONS.get(reason, reason) if reason is not None else None,
-        float(history.baseline[column]),
+        None if verdict is None else verdict.reference.get(index.name),
+        compared(data, index.name),
+        index.range,
         _extreme(history.low[:, column], np.min),
         _extreme(history.high[:, column], np.max),
     )

@@ -15,7 +15,8 @@ from bokeh.resources import Resources
 from markupsafe import Markup
 
 from icvi.insight.doubts import FEWEST
-from icvi.watching.report import size_plot, summary
+from icvi.watching.report import size_plot
+from icvi.watching.report.answer import Answer
 from icvi.watching.report.clusters import COMPARED, Clusters
 from icvi.watching.report.curves import Curves
 from icvi.watching.report.figure import THEME, toolbar
@@ -23,12 +24,13 @@ from icvi.watching.report.final_readings import final_readings
 from icvi.watching.report.page_data import PageData
 from icvi.watching.report.panels import Panel, draw_panel
 from icvi.watching.report.partition_plot import plot_partition
+from icvi.watching.report.summary import about_stream
 from icvi.wording import templates
 
 
 def render(data: PageData) -> str:
     """The page as text."""
-    readings = final_readings(data.tracker, data.history)
+    readings = final_readings(data)
     clusters = Clusters(data)
     plots: dict[str, Any] = {}
     panels: list[Panel] = []
@@ -41,14 +43,14 @@ def render(data: PageData) -> str:
     if (partition := plot_partition(data, clusters)) is not None:
         plots["partition"] = partition
     environment = templates(__package__)
-    environment.filters["change"] = summary.change
     scripts, places = _embedded(plots)
     # Not rendered but read: the policy of the page has the hash of exactly this text.
     scripts.append(Markup(environment.loader.get_source(environment, "page.js")[0]))  # type: ignore[union-attr]
     return environment.get_template("page.html").render(
         data=data,
         run=data.run,
-        answer=summary.answer(data, readings),
+        answer=None if data.verdict is None else Answer(data),
+        about=about_stream(data, readings),
         readings=readings,
         panels=panels,
         places=places,

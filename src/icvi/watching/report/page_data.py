@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from icvi.insight.verdict import Verdict
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.report.cluster_styles import NOISE, ClusterStyle, cluster_style
@@ -75,6 +76,8 @@ class PageData:
 
     Attributes
     ----------
+    verdict : Verdict or None
+        How good the clustering is at the end; None where the tracker does not know.
     totals : dict
         Samples so far of every label that the history counts separately.
     names : dict
@@ -95,6 +98,7 @@ class PageData:
     ) -> None:
         self.history, self.reservoir, self.tracker = history, reservoir, tracker
         self.run, self.note = run, note
+        self.verdict: Verdict | None = history.verdict(tracker, run.columns)
         self.noise_label, self.window = tracker.noise_label, tracker.window
         self.half_life = tracker.half_life
         counted = history.arrivals[:, : len(history.labels)].sum(axis=0).tolist()

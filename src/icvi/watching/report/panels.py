@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from icvi.insight.reference import Level
 from icvi.watching.history import History
 from icvi.watching.report.axis_range import AxisRange
 from icvi.watching.report.curves import Curves
@@ -41,18 +42,19 @@ class Panel:
 def draw_panel(curves: Curves, column: int, reading: FinalReading, plots: dict[str, Any]) -> Panel:
     """Draw one index; its figures are added to the plots."""
     notes = list(_gaps(curves.history, column, reading))
-    ranges = curves.ranges(column)
+    ranges = curves.ranges(column, reading)
     if ranges is None:
         return Panel(reading, notes)
     shown, everything = ranges
     first = f"index{column}"
-    plots[first] = curves.plot_index(column, shown, first)
+    plots[first] = curves.plot_index(column, shown, first, reading.level)
     if shown.log:
         notes.insert(0, "Logarithmic axis.")
+    notes += _level_outside(reading.level, shown)
     if everything is None:
         return Panel(reading, notes, first)
     whole = f"whole{column}"
-    plots[whole] = curves.plot_index(column, everything, whole)
+    plots[whole] = curves.plot_index(column, everything, whole, reading.level)
     outside = list(_outside(curves.history, column, shown))
     button = "Show the whole range" if outside else "Show it"
     if everything.log > shown.log:
@@ -77,6 +79,13 @@ def _gaps(history: History, column: int, reading: FinalReading) -> Iterator[str]
             yield f"Undefined in the gaps, {percent(1.0 - defined.mean())} of the curve."
     if np.isinf(low).any() or np.isinf(high).any():
         yield "Infinite readings are not drawn."
+
+
+def _level_outside(level: Level | None, shown: AxisRange) -> Iterator[str]:
+    """What is read without clusters, where no band shows it."""
+    if level is not None and (level.high < shown.low or shown.high < level.low):
+        range_ = f"{number(level.low)} to {number(level.high)}"
+        yield f"Without clusters {range_}, outside this figure."
 
 
 def _outside(history: History, column: int, shown: AxisRange) -> Iterator[str]:

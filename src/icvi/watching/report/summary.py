@@ -1,4 +1,4 @@
-"""The answer in plain words: how many samples and clusters, and how the indices changed."""
+"""The stream in plain words: how many samples and clusters, and which indices have no value."""
 
 from __future__ import annotations
 
@@ -8,32 +8,16 @@ from datetime import timedelta
 
 import numpy as np
 
-from icvi.watching.report.final_readings import Change, FinalReading
+from icvi.watching.report.final_readings import FinalReading
 from icvi.watching.report.page_data import PageData
-from icvi.wording import DASH, count, listed, number, percent, plural
-
-_CHANGED: dict[Change, str] = {
-    "better": "become better",
-    "worse": "become worse",
-    "unchanged": "not changed",
-}
+from icvi.wording import count, listed, percent, plural
 
 
-def answer(data: PageData, readings: list[FinalReading]) -> str:
+def about_stream(data: PageData, readings: list[FinalReading]) -> str:
     """One paragraph."""
     if not data.history.seen:
         return "The stream had no samples."
-    return " ".join([*_clusters(data), *_changes(data, readings), *_not_finite(readings)])
-
-
-def change(reading: FinalReading) -> str:
-    """How an index changed since the last new cluster."""
-    if reading.change is None:
-        return DASH
-    if reading.change == "unchanged":
-        return "unchanged"
-    verb = "rose" if reading.value > reading.before else "fell"
-    return f"{verb} from {number(reading.before)}"
+    return " ".join([*_clusters(data), *_not_finite(readings)])
 
 
 def _clusters(data: PageData) -> Iterator[str]:
@@ -58,20 +42,6 @@ def _clusters(data: PageData) -> Iterator[str]:
         yield f"The last new cluster appeared with sample {count(history.last_created)}" + (
             f", {plural(ago, 'sample')} before the end." if ago else ", at the very end."
         )
-
-
-def _changes(data: PageData, readings: list[FinalReading]) -> Iterator[str]:
-    changed: dict[Change | None, list[str]] = {}
-    for reading in readings:
-        changed.setdefault(reading.change, []).append(reading.name)
-    known = [
-        f"{listed(changed[kind])} {'has' if len(changed[kind]) == 1 else 'have'} {words}"
-        for kind, words in _CHANGED.items()
-        if kind in changed
-    ]
-    if known and data.history.last_created < data.history.seen:
-        since = "Since then" if data.history.last_created > 1 else "Since their first reading"
-        yield f"{since} {listed(known)}."
 
 
 def _not_finite(readings: list[FinalReading]) -> Iterator[str]:

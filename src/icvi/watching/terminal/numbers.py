@@ -8,7 +8,7 @@ import re
 _EXPONENT = re.compile(r"e([+-])0*(\d+)")
 
 
-def fitted_number(value: float, *, digits: int = 5, width: int = 10, sign: str = "-") -> str:
+def fitted_number(value: float, *, digits: int = 5, width: int = 10) -> str:
     """A number with so many significant digits, fewer where the width is too small for them.
 
     Examples
@@ -17,27 +17,22 @@ def fitted_number(value: float, *, digits: int = 5, width: int = 10, sign: str =
     ['0.50000', '12.346', '123457', '1.0000e9', '-1.23e-300']
     """
     if math.isinf(value):
-        return "-inf" if value < 0 else "inf" if sign == "-" else "+inf"
+        return "-inf" if value < 0 else "inf"
     value += 0.0  # no negative zero
     for kept in range(digits, 0, -1):
-        text = _rounded(value, kept, sign)
+        text = _rounded(value, kept)
         if len(text) <= width:
             break
     return text
 
 
-def _rounded(value: float, digits: int, sign: str) -> str:
+def _rounded(value: float, digits: int) -> str:
     # A whole number may have one digit more before it needs an exponent.
     if 10.0**digits - 0.5 <= abs(value) < 10.0 ** (digits + 1) - 0.5:
-        return f"{value:{sign}.0f}"
-    text = f"{value:{sign}#.{digits}g}"
+        return f"{value:.0f}"
+    text = f"{value:#.{digits}g}"
     text = _EXPONENT.sub(lambda m: f"e{'-' if m[1] == '-' else ''}{m[2]}", text)
     return text.replace(".e", "e").removesuffix(".")
-
-
-def change_of(value: float, *, digits: int = 4, width: int = 9) -> str:
-    """A difference with its sign."""
-    return "0" if value == 0.0 else fitted_number(value, digits=digits, width=width, sign="+")
 
 
 def per_second(rate: float) -> str:

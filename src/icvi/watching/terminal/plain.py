@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import IO
 
+from icvi.insight.verdict import sentences
 from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
@@ -22,7 +23,7 @@ _PAUSE = 5.0  # seconds between lines, at least
 
 
 class PlainLines(View):
-    """A line every few seconds, and a table at the end.
+    """A line every few seconds and for each alarm; the verdict and a table at the end.
 
     Parameters
     ----------
@@ -46,8 +47,9 @@ class PlainLines(View):
         self._due = self._start + _PAUSE
 
     def take(self, step: Step) -> None:
-        """Write a line if the last one is old."""
-        del step
+        """Write a line per alarm, and one if the last one is old."""
+        if self._progress is not None and step.alarms:
+            self._write(*map(str, step.alarms))
         self._fresh, self._last = False, self._clock()
         self._write_if_due()
 
@@ -58,7 +60,7 @@ class PlainLines(View):
         return nullcontext()
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
-        """Write the table."""
+        """Write the verdict and the table."""
         if self._progress is None:
             return
         progress, self._progress = self._progress, None
@@ -78,6 +80,7 @@ class PlainLines(View):
         facts = [clock_time(now - self._start)]
         facts += [] if snapshot.share is None else [percent(snapshot.share)]
         facts += [plural(snapshot.samples, "sample"), f"k={snapshot.k}"]
+        facts += [] if snapshot.verdict is None else [f"grade={snapshot.verdict.grade}"]
         facts += [f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
         self._write("  ".join(facts))
 
@@ -95,5 +98,7 @@ def _final(snapshot: Snapshot, end: End) -> Iterator[str]:
     yield f"{snapshot.title}: {summary(snapshot, end)}"
     if about := last_cluster(snapshot, snapshot.last_label):
         yield about
+    if snapshot.verdict is not None:
+        yield from sentences(snapshot.verdict)
     yield from plain_table(rows_of(snapshot))
     yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.reference import Level
+from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import why
 from icvi.watching.terminal.snapshot import Snapshot
-from icvi.watching.terminal.trend import difference, trend, verdict
+from icvi.watching.terminal.trend import trend
 from icvi.wording import BETTER
 
 
@@ -32,12 +34,12 @@ class Row:
         Why the value is undefined: ``"k<2"``, ``"zero_within"``, ...; empty where it is unknown.
     trend : {-1, 0, 1}
         Whether the index falls, stays level or rises at present.
-    trend_verdict : {"better", "worse", ""}
-        What that means.
-    change : float
-        Difference since the last new cluster; nan if there is nothing to compare with.
-    change_verdict : {"better", "worse", ""}
-        What that means.
+    level : Level, optional
+        What it reads on data without clusters, where that is known.
+    compared : {"better", "no better", "cannot tell"}
+        The reading compared with that.
+    bounds : tuple of float
+        The smallest and the largest value that it can take.
     curve : array
         Readings over the whole stream.
     """
@@ -48,9 +50,9 @@ class Row:
     missing: str
     reason: str
     trend: int
-    trend_verdict: str
-    change: float
-    change_verdict: str
+    level: Level | None
+    compared: str
+    bounds: tuple[float, float]
     curve: NDArray[np.float64]
 
 
@@ -59,10 +61,10 @@ def rows_of(snapshot: Snapshot) -> list[Row]:
     rows = []
     values = snapshot.values.tolist() or [math.nan] * len(snapshot.indices)
     missing = "undefined" if len(snapshot.values) else "no reading yet"
+    verdict = snapshot.verdict
     for column, index in enumerate(snapshot.indices):
         value, curve = values[column], snapshot.curves[:, column]
         reason = why(value) if len(snapshot.values) else None
-        now, change = trend(curve), difference(value, float(snapshot.baseline[column]))
         rows.append(
             Row(
                 name=index.name,
@@ -70,11 +72,18 @@ def rows_of(snapshot: Snapshot) -> list[Row]:
                 value=value,
                 missing=missing if math.isnan(value) else "",
                 reason="" if reason in (None, "undefined") else str(reason),
-                trend=now,
-                trend_verdict=verdict(now, index.direction),
-                change=change,
-                change_verdict=verdict(change, index.direction),
+                trend=trend(curve),
+                level=None if verdict is None else verdict.reference.get(index.name),
+                compared="" if verdict is None else compared(verdict, index.name),
+                bounds=index.range,
                 curve=curve,
             )
         )
     return rows
+
+
+def compared(verdict: Verdict, name: str) -> str:
+    """How the reading of an index compares with data without clusters."""
+    if name in verdict.better:
+        return "better"
+    return "no better" if name in verdict.comparable else "cannot tell"

@@ -11,7 +11,9 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from icvi.insight.verdict import sentences
 from icvi.kernels.compiler.announcing import COMPILING
+from icvi.watching.terminal.headline import grade, how_good, what_to_do
 from icvi.watching.terminal.numbers import clock_time, per_second
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.signs import Signs, signs_for
@@ -96,6 +98,8 @@ class Screen:
         foot = self._last_words(snapshot, ascii_only) if self.end else [self._foot(snapshot, width)]
         height = options.size.height - 1 if self.end is None else len(rows) + 100
         spare = height - len(head) - 1 - len(rows) - len(foot)
+        if spare < 0 and snapshot.verdict is not None:
+            head, spare = head[:-1], spare + 1  # the last new cluster matters least
         room = len(rows) + min(spare, 0) - (spare < 0)  # one line reports what is missing
         if room < 1 and rows:
             yield from [*head[:1], *foot][: max(height, 1)]
@@ -116,13 +120,30 @@ class Screen:
             facts = _GAP.join([plural(snapshot.samples, "sample"), *clusters(snapshot)])
         else:
             facts = summary(snapshot, self.end)
-        room = max(width - cell_len(_GAP + facts), width // 4)
+        verdict = snapshot.verdict
+        shown = Text() if verdict is None else grade(verdict)
+        taken = _GAP + facts
+        if verdict is not None and self.end is None:
+            taken += shown.plain + _GAP
+        room = max(width - cell_len(taken), width // 4)
         title = shortened(printable(snapshot.title, ascii_only), room, signs.cut, end=True)
         label = snapshot.last_label
         if label is not None:
             label = shortened(printable(label, ascii_only), _LABEL, signs.cut)
+        created = Text(last_cluster(snapshot, label), "dim")
         first = Text.assemble((title, "bold"), _GAP, facts)
-        return [first, Text(last_cluster(snapshot, label), "dim")]
+        if verdict is None:
+            return [first, created]
+        if self.end is not None:
+            said = [Text(printable(text, ascii_only)) for text in sentences(verdict)]
+            return [first, created, Text(), shown, *said]
+        advice = what_to_do(verdict, width, signs.cut, ascii_only)
+        return [
+            Text.assemble(shown, _GAP, first),
+            *map(Text, how_good(verdict, width, signs.cut, ascii_only)),
+            Text(advice, "bold" if verdict.advice else ""),
+            created,
+        ]
 
     def _last_words(self, snapshot: Snapshot, ascii_only: bool) -> list[RenderableType]:
         message = "" if self.end is None else self.end.message or ""
@@ -135,7 +156,7 @@ class Screen:
         if snapshot.share is None or room < _BAR[0]:
             return facts
         grid = Table.grid(padding=(0, len(_GAP), 0, 0))
-        # Not in rich's red: red is for worse.
+        # Not in rich's red and green: they are for grades.
         bar = ProgressBar(
             1.0, snapshot.share, min(room, _BAR[1]), complete_style="cyan", finished_style="cyan"
         )

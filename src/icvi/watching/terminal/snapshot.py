@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,14 @@ from numpy.typing import NDArray
 
 from icvi.errors import UndefinedIndexError
 from icvi.indices import Index
+from icvi.insight.verdict import Verdict
 from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.terminal.pace import Pace
+
+_PAUSE = 1.0  # seconds between verdicts, at least
+_SHARE = 0.05  # of the run time that they may take where there are many clusters
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -37,8 +42,8 @@ class Snapshot:
         Readings over the whole stream.
     values : array
         The last reading of each index; empty before the first.
-    baseline : array
-        The readings at the last new cluster.
+    verdict : Verdict, optional
+        How good the clustering is; None where the tracker does not know.
     share : float, optional
         Share of the stream that has been read, where it is known.
     rate, left : float, optional
@@ -56,7 +61,7 @@ class Snapshot:
     last_label: str | None
     curves: NDArray[np.float64]
     values: NDArray[np.float64]
-    baseline: NDArray[np.float64]
+    verdict: Verdict | None
     share: float | None
     rate: float | None
     left: float | None
@@ -84,23 +89,33 @@ class StreamProgress:
         self._history = history
         self._pace = Pace()
         self.samples_before = history.seen  #: samples of earlier runs
+        self._verdict: Verdict | None = None
+        self._judged, self._cost, self._alarms = -np.inf, 0.0, history.n_alarms
 
     def snapshot(self, now: float) -> Snapshot:
         """The stream now."""
         curves = self._history.last
-        return self._snapshot(now, curves, curves[-1] if len(curves) else np.empty(0))
+        values = curves[-1] if len(curves) else np.empty(0)
+        return self._snapshot(now, curves, values, self._quick_verdict(now))
 
     def final_snapshot(self, now: float) -> Snapshot:
         """The stream at its end: read again where samples came after the last reading."""
         history = self._history
-        samples = history.samples
-        if history.seen == self.samples_before or (len(samples) and samples[-1] == history.seen):
-            return self.snapshot(now)
-        values = [_reading(self._tracker, name) for name in history.names]
-        return self._snapshot(now, history.last, np.array(values))
+        samples, curves = history.samples, history.last
+        new = history.seen > self.samples_before
+        # A source that has read nothing might wait for its first rows.
+        verdict = history.verdict(self._tracker, self._source.columns if new else ())
+        values = curves[-1] if len(curves) else np.empty(0)
+        if new and not (len(samples) and samples[-1] == history.seen):
+            values = np.array([_reading(self._tracker, name) for name in history.names])
+        return self._snapshot(now, curves, values, verdict)
 
     def _snapshot(
-        self, now: float, curves: NDArray[np.float64], values: NDArray[np.float64]
+        self,
+        now: float,
+        curves: NDArray[np.float64],
+        values: NDArray[np.float64],
+        verdict: Verdict | None,
     ) -> Snapshot:
         history, tracker, share = self._history, self._tracker, self._share()
         if history.seen > self.samples_before:  # loading and compiling are no pace
@@ -115,13 +130,28 @@ class StreamProgress:
             last_label=self._last_label(),
             curves=curves,
             values=values,
-            baseline=history.baseline.copy(),
+            verdict=verdict,
             share=share,
             rate=self._pace.rate,
             left=self._pace.left,
             skipped=self._source.skipped,
             lost=self._source.lost,
         )
+
+    def _quick_verdict(self, now: float) -> Verdict | None:
+        """A verdict of the last second; a new one where there are alarms or new clusters."""
+        tracker, alarms = self._tracker, self._history.n_alarms
+        if not (tracker.insight and tracker.n_clusters):
+            return None
+        known = self._verdict
+        changed = known is None or (alarms, tracker.n_clusters) != (self._alarms, known.n_clusters)
+        pause = max(0.0 if changed else _PAUSE, self._cost / _SHARE)
+        if known is not None and now - self._judged < pause:
+            return known
+        start = time.perf_counter()
+        self._verdict, self._judged, self._alarms = tracker.verdict(quick=True), now, alarms
+        self._cost = time.perf_counter() - start
+        return self._verdict
 
     def _share(self) -> float | None:
         source = self._source

@@ -1,4 +1,4 @@
-"""Whether a curve rises or falls at present, and whether that is good."""
+"""Whether a curve rises or falls at present."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-
-from icvi.indices.index import Direction
 
 _SHARE = 32  # the last 1/32 of a curve is its present
 _FEWEST = 8  # but at least so many values
@@ -38,17 +36,3 @@ def trend(curve: NDArray[np.float64]) -> int:
     rough = _SURE * math.sqrt(first.var() / len(first) + second.var() / len(second))
     level = max(_LEVEL * float(np.ptp(finite / scale)), rough, _ROUNDING)
     return 0 if abs(change) <= level else int(np.sign(change))
-
-
-def difference(now: float, before: float) -> float:
-    """The change since; 0.0 where it is rounding, nan where a value is undefined."""
-    if now == before or abs(now - before) <= _ROUNDING * max(abs(now), abs(before)) < np.inf:
-        return 0.0
-    return now - before
-
-
-def verdict(change: float, direction: Direction) -> str:
-    """Whether a change is better or worse, by the direction of the index."""
-    if change == 0.0 or change != change:
-        return ""
-    return "better" if (change > 0.0) == (direction == "max") else "worse"
