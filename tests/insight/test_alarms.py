@@ -135,14 +135,6 @@ def test_where_old_samples_leave_looks_go_on_at_a_bounded_distance():
     assert 15 < len(at) < 25
 
 
-def test_only_the_nearest_of_many_clusters_are_compared():
-    many = {f"c{n}": blob(30, 20.0 * n, 0.0, seed=n) for n in range(90)}
-    many["twin"] = blob(30, 20.0 * 45, 0.0, seed=999)
-    assert events(Alarms().look("twin", evidence(**many), 1)) == [
-        ("raised", "merge", {"twin", "c45"})
-    ]
-
-
 def test_changes_are_undone_with_a_snapshot():
     alarms = grown()
     alarms.enter("a", 3)

@@ -259,3 +259,14 @@ def test_clusters_that_come_and_go_leave_nothing_behind():
     t._looks.reservoir.retain(t._clusters.serials)
     assert set(t._looks.reservoir.kept()) <= set(t._clusters.serials)
     assert len(t._looks.alarms.watched) <= t.n_clusters + 2
+
+
+def test_a_piece_is_found_among_many_clusters():
+    """Only the nearest are compared."""
+    rng = np.random.default_rng(5)
+    labels = np.tile(np.arange(91), 40)
+    places = np.append(20.0 * np.arange(90), 20.0 * 45)  # the last is where 45 is
+    X = rng.normal(size=(len(labels), 2))
+    X[:, 0] += places[labels]
+    alarms = icvi.Tracker(["CH"], insight=True).update_many(X, labels).alarms
+    assert [(a.action, set(a.clusters)) for a in alarms] == [("merge", {45, 90})]

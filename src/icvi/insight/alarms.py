@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from statistics import NormalDist
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from icvi.insight.advice import (
     Action,
@@ -34,7 +33,7 @@ from icvi.insight.advice import (
     split,
 )
 from icvi.insight.doubts import FEWEST
-from icvi.insight.separation import DISTINCT, Groups
+from icvi.insight.separation import DISTINCT
 from icvi.insight.split import LEVEL
 from icvi.wording import short
 
@@ -47,7 +46,6 @@ FIRST = 25
 _SOON, _LATER, _LATE = 1.25, 1.5, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
-_NEIGHBOURS = 64  # clusters that one is compared with, the nearest ones
 _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
 #: The same for splits, as far as the level of a single look allows. The test for a valley errs
 #: some 20 times less often than its level says: clusters with one peak are fullest in the middle.
@@ -159,7 +157,13 @@ class Alarms:
 
     # -- looking ---------------------------------------------------------------------------
 
-    def look(self, label: Hashable, evidence: Evidence, sample: int) -> list[Alarm]:
+    def look(
+        self,
+        label: Hashable,
+        evidence: Evidence,
+        sample: int,
+        labels: Collection[Hashable] | None = None,
+    ) -> list[Alarm]:
         """Look at a cluster: alarms for advice that it gives or takes back.
 
         Parameters
@@ -167,11 +171,13 @@ class Alarms:
         label : hashable
             The cluster.
         evidence : Evidence
-            All clusters.
+            The cluster, and those that it may be a piece of.
         sample : int
             How many samples have come.
+        labels : collection of hashable, optional
+            All clusters; by default those of the evidence.
         """
-        alive = {each: number for number, each in enumerate(evidence.labels)}
+        alive = set(evidence.labels if labels is None else labels)
         known = self.watched.get(label, _NEW)
         total, suspicious = known.total + known.entered, False
         # Advice about this cluster is given again, or not; about clusters that are gone, never.
@@ -183,8 +189,9 @@ class Alarms:
         standing = {key: self.standing[key] for key in self.standing if key not in before}
         alarms = []
         if label in alive:
-            suspicious = total >= _FEW and may_be_two(evidence, alive[label], self.distinct)
-            for advice in self._advice(evidence, alive[label], total, suspicious, standing):
+            number = [*evidence.labels].index(label)
+            suspicious = total >= _FEW and may_be_two(evidence, number, self.distinct)
+            for advice in self._advice(evidence, number, total, suspicious, standing):
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
                 else:
@@ -216,7 +223,9 @@ class Alarms:
             # A cluster that is two is wider than either, and looks close to what lies beside it.
             yield advice
             return
-        near = _nearest(evidence.groups, number)
+        counts = evidence.groups.counts
+        near = np.flatnonzero((counts >= FEWEST) & (counts[number] >= FEWEST))
+        near = near[near != number]
         near = near[[("split", frozenset([labels[j]])) not in others for j in near.tolist()]]
         stands = np.array([self._stands("merge", label, labels[j]) for j in near.tolist()], bool)
         for chosen, strict in ((near[stands], self._lenient("merge")), (near[~stands], new)):
@@ -270,22 +279,6 @@ def _next_due(total: int, suspicious: bool, longest: int | None) -> int:
     growth = _SOON if suspicious or total < _FEW else _LATER if total < _MANY else _LATE
     due = max(1, math.ceil((growth - 1.0) * total))
     return due if longest is None else min(due, longest)
-
-
-def _nearest(groups: Groups, number: int) -> NDArray[np.int64]:
-    """The clusters that one is compared with: large enough, and the nearest where these are many.
-
-    Nearest in units of the cluster's own widths.
-    """
-    others = np.flatnonzero((groups.counts >= FEWEST) & (np.arange(len(groups.counts)) != number))
-    if groups.counts[number] < FEWEST:
-        others = others[:0]
-    if len(others) > _NEIGHBOURS:
-        widths = np.diag(groups.covariances[number])
-        away = (groups.centers[others] - groups.centers[number]) ** 2
-        away = (away / np.where(widths > 0.0, widths, 1.0)).sum(axis=1)
-        others = others[np.argpartition(away, _NEIGHBOURS)[:_NEIGHBOURS]]
-    return np.asarray(others, dtype=np.int64)
 
 
 def _alarm(event: Event, advice: Advice, sample: int) -> Alarm:

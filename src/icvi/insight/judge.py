@@ -33,6 +33,8 @@ from icvi.wording import short
 
 Array = NDArray[np.float64]
 
+_PAIRS, _QUICK_PAIRS = 20_000, 2_000  # of clusters that are compared, where these are many
+
 #: Samples of a cluster that are searched for two clusters.
 MOST_SAMPLES = 1024
 
@@ -142,7 +144,8 @@ def judge(
     splits = [] if quick else _splits(evidence, judged, strict)
     weakest, together, structureless, close = None, [], False, []
     if len(judged) > 1:
-        first, second = nearest_pairs(Groups(*(part[judged] for part in groups)))
+        most = _QUICK_PAIRS if quick else _PAIRS
+        first, second = nearest_pairs(Groups(*(part[judged] for part in groups)), most)
         found = pairs(groups, judged[first], judged[second])
         weakest = _weakest(evidence, found)
         structureless = weakest is not None and _may_be_pieces(found, judged, distinct)
@@ -155,7 +158,7 @@ def judge(
     close = [pair for pair in close if {*pair} not in merged and not two.intersection(pair)]
     since = {each.key: each.since for each in standing}
     advice = [replace(each, since=since.get(each.key)) for each in [*together, *splits]]
-    levels = {} if quick else reference(indices, N, covariance, k, evidence.seed)
+    levels = {} if quick or doubt.too_few else reference(indices, N, covariance, k, evidence.seed)
     comparable = [i for i in indices if i.name in levels and readings[i.name] == readings[i.name]]
     better = [i.name for i in comparable if _is_better(i, readings[i.name], levels[i.name])]
     return Verdict(

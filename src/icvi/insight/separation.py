@@ -98,7 +98,7 @@ def separation(groups: Groups, first: Numbers, second: Numbers) -> Separation:
     return Separation(value, error)
 
 
-def nearest_pairs(groups: Groups, most: int = 20_000) -> tuple[Numbers, Numbers]:
+def nearest_pairs(groups: Groups, most: int) -> tuple[Numbers, Numbers]:
     """All pairs of clusters or, where these are too many, every cluster with its nearest ones.
 
     Nearest in the metric of the pooled covariance: pairs that are left out are not the closest.

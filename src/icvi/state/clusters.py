@@ -92,16 +92,20 @@ class Clusters(Arenas):
                 "no scatter matrices are kept; ask for them with Partition(scatter=True), "
                 "or track an index that needs them (NI, rCIP, rH)"
             )
+        return self.covariances_of(np.arange(self.n_clusters))
+
+    def covariances_of(self, numbers: Integers) -> Floats:
+        """The same of some clusters, whose numbers count from 0."""
         self.show()
-        k, d = self.n_clusters, self.n_features or 0
-        covariances = np.zeros((k, d, d))
+        d = self.n_features or 0
+        covariances = np.zeros((len(numbers), d, d))
         rows, columns = np.tril_indices(d)
-        triangles = self.A[L.V + 2 * d :, 1 : k + 1].T
+        triangles = self.A[L.V + 2 * d :, numbers + 1].T
         covariances[:, rows, columns] = triangles
         covariances[:, columns, rows] = triangles
-        degrees = self.counts - 1.0
+        degrees = self.counts[numbers] - 1.0
         degrees[degrees <= 0.0] = np.nan
-        return covariances / degrees[:, None, None]
+        return np.asarray(covariances / degrees[:, None, None])
 
     def _row(self, row: int) -> Floats:
         self.show()

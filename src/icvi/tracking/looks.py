@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.insight.advice import Evidence
 from icvi.insight.alarms import Alarm, Alarms
+from icvi.insight.doubts import FEWEST
 from icvi.insight.separation import Groups
 from icvi.state.clusters import Clusters
 from icvi.tracking.forgetting.base import Forgetting
@@ -19,6 +20,8 @@ from icvi.tracking.reservoir import MOST, Reservoir
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+
+_NEIGHBOURS = 16  # clusters that one is compared with, at most
 
 
 class Looks:
@@ -37,16 +40,22 @@ class Looks:
         self.reservoir = None if isinstance(forgetting, Window) else Reservoir()
         self.found: list[Alarm] = []  # by the last call of the tracker
 
-    def evidence(self, clusters: Clusters, forgetting: Forgetting) -> Evidence:
-        """All that is known about the clusters."""
-        return Evidence(clusters.labels, _groups(clusters), _Samples(self, clusters, forgetting))
+    def evidence(
+        self, clusters: Clusters, forgetting: Forgetting, numbers: Integers | None = None
+    ) -> Evidence:
+        """All that is known about the clusters, or about some of them."""
+        if numbers is None:
+            numbers = np.arange(clusters.n_clusters)
+        known, serials = clusters.labels, clusters.serials
+        samples = _Samples(self, clusters, forgetting, [serials[i] for i in numbers.tolist()])
+        return Evidence([known[i] for i in numbers.tolist()], _groups(clusters, numbers), samples)
 
     def look(
         self, label: Hashable, clusters: Clusters, forgetting: Forgetting, sample: int
     ) -> None:
-        """Look at one cluster."""
-        evidence = self.evidence(clusters, forgetting)
-        self.found += self.alarms.look(label, evidence, sample)
+        """Look at one cluster, beside those that are near."""
+        evidence = self.evidence(clusters, forgetting, _near(clusters, label))
+        self.found += self.alarms.look(label, evidence, sample, clusters.labels)
 
     def add(self, X: Floats, serials: Integers, log_weights: Floats, number: int) -> None:
         """Samples have entered clusters; see `Reservoir.add`."""
@@ -149,11 +158,14 @@ class Schedule:
 class _Samples(Sequence[Floats]):
     """Samples of clusters, fetched when asked for."""
 
-    def __init__(self, looks: Looks, clusters: Clusters, forgetting: Forgetting) -> None:
-        self._looks, self._clusters, self._forgetting = looks, clusters, forgetting
+    def __init__(
+        self, looks: Looks, clusters: Clusters, forgetting: Forgetting, serials: list[int]
+    ) -> None:
+        self._looks, self._forgetting, self._serials = looks, forgetting, serials
+        self._d = clusters.n_features or 0
 
     def __len__(self) -> int:
-        return self._clusters.n_clusters
+        return len(self._serials)
 
     @overload
     def __getitem__(self, number: int) -> Floats: ...
@@ -162,20 +174,38 @@ class _Samples(Sequence[Floats]):
     def __getitem__(self, number: int | slice) -> Floats | list[Floats]:
         if isinstance(number, slice):
             return [self[each] for each in range(len(self))[number]]
-        serial, d = self._clusters.serials[number], self._clusters.n_features or 0
         if self._looks.reservoir is not None:
-            return self._looks.reservoir.samples(serial, d)
+            return self._looks.reservoir.samples(self._serials[number], self._d)
         assert isinstance(self._forgetting, Window)
         X, _, serials, _ = self._forgetting.samples(0, len(self._forgetting))
-        members = np.flatnonzero(serials == serial)
+        members = np.flatnonzero(serials == self._serials[number])
         # Evenly over the window, where there are too many.
         chosen = np.linspace(0, len(members) - 1, min(MOST, len(members))).astype(np.int64)
         return X[members[chosen]]
 
 
-def _groups(clusters: Clusters) -> Groups:
-    counts = clusters.counts
+def _groups(clusters: Clusters, numbers: Integers) -> Groups:
+    counts = clusters.counts[numbers]
     # Covariances are S / (n - 1), undefined for single samples; groups have S / n.
     scale = (counts - 1.0) / counts
-    covariances = np.nan_to_num(clusters.covariances * scale[:, None, None])
-    return Groups(counts, clusters.centers, covariances)
+    covariances = np.nan_to_num(clusters.covariances_of(numbers) * scale[:, None, None])
+    return Groups(counts, clusters.centers[numbers], covariances)
+
+
+def _near(clusters: Clusters, label: Hashable) -> Integers:
+    """Numbers of a cluster and of those that it is compared with; none where it is gone.
+
+    These are large enough to compare and, where they are many, the nearest ones in units of the
+    cluster's own widths.
+    """
+    number = clusters.find_column(label) - 1
+    if number < 0:
+        return np.empty(0, dtype=np.int64)
+    others = np.flatnonzero(clusters.counts >= FEWEST)
+    others = others[others != number]
+    if len(others) > _NEIGHBOURS:
+        widths = np.nan_to_num(clusters.covariances_of(np.array([number]))[0].diagonal())
+        centers = clusters.centers
+        away = (centers[others] - centers[number]) ** 2 / np.where(widths > 0.0, widths, 1.0)
+        others = np.sort(others[np.argpartition(away.sum(axis=1), _NEIGHBOURS)[:_NEIGHBOURS]])
+    return np.append(number, others).astype(np.int64)
