@@ -27,12 +27,12 @@ from icvi.insight.advice import (
     Evidence,
     Key,
     Strictness,
-    may_be_two,
     merges,
     pairs,
     split,
 )
 from icvi.insight.doubts import FEWEST
+from icvi.insight.quick_look import may_be_two
 from icvi.insight.separation import DISTINCT, Groups
 from icvi.insight.split import LEVEL
 from icvi.wording import short
@@ -163,7 +163,11 @@ class Alarms:
         standing = {key: self.standing[key] for key in self.standing if key not in before}
         alarms = []
         if label in alive:
-            suspicious = total >= _FEW and may_be_two(evidence, alive[label], self.distinct)
+            suspicious = total >= _FEW and (
+                # What stands is withdrawn by the whole test only.
+                self._stands("split", label)
+                or may_be_two(evidence.samples[alive[label]], self.distinct)
+            )
             for advice in self._advice(evidence, alive[label], total, suspicious, standing):
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)

@@ -8,8 +8,8 @@ from numba import float64, int64
 
 from icvi.kernels.compiler.compiling import SUMS
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.splits.starts import copy, directions, project
-from icvi.kernels.splits.whitening import dot
+from icvi.kernels.splits.starts import directions, project
+from icvi.kernels.splits.whitening import copy, dot
 
 #: Half the width of a band, in distances of the groups' means.
 BAND = 1.0 / 6.0

@@ -8,7 +8,7 @@ from numba import int64
 
 from icvi.kernels.compiler.compiling import SUMS
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.splits.whitening import dot, hashed
+from icvi.kernels.splits.whitening import copy, dot, hashed
 
 _LOWEST, _HIGHEST = 4, 2  # eigenvectors of the kurtosis matrix
 _RANDOM = 4  # starts that move to extreme kurtosis or, the first of them, skewness
@@ -29,13 +29,6 @@ def project(F, q, u):
         f, weight = F[t], q[t]
         for i in range(len(u)):
             u[i] += weight * f[i]
-
-
-@embedded
-def copy(a, b):
-    """From a to b: an assignment of arrays takes long to compile."""
-    for t in range(len(a)):
-        b[t] = a[t]
 
 
 @embedded

@@ -9,6 +9,15 @@ from numba import float64
 from icvi.kernels.compiler.compiling import SUMS
 from icvi.kernels.compiler.embedded import embedded
 
+_THIN = 1e-12  # variance at least, of features whose variance is 1 on all samples
+
+
+@embedded
+def copy(a, b):
+    """From a to b, which may be shorter: an assignment of arrays takes long to compile."""
+    for t in range(len(b)):
+        b[t] = a[t]
+
 
 @embedded(returns=float64)
 def hashed(number):
@@ -87,13 +96,14 @@ def dot(a, b):
 
 
 @embedded
-def correlations(F, C):
-    """Of the rows of F, shrunk by their number over that of samples."""
-    r, n = F.shape
-    for t in range(r):
+def covariances(F, n, C):
+    """Of the rows of F, each n long and about 0; their correlations are shrunk by d/n."""
+    d = F.shape[0]
+    for t in range(d):
+        f = F[t, :n]
         for s in range(t):
-            C[t, s] = C[s, t] = dot(F[t], F[s]) / n * (1.0 - r / n)
-        C[t, t] = 1.0
+            C[t, s] = C[s, t] = dot(F[s], f) / n * (1.0 - d / n)
+        C[t, t] = max(dot(F[t], f) / n, _THIN)
 
 
 @embedded
@@ -108,12 +118,13 @@ def factor(C, L):
 
 
 @embedded
-def whiten(F, L):
-    """Solve L Y = F, in the place of F."""
+def whiten(F, n, L, Y):
+    """Solve L Y = F."""
     for t in range(F.shape[0]):
-        f = F[t]
+        f = Y[t, :n]
+        copy(F[t], f)
         for s in range(t):
-            g, factor = F[s], L[t, s]
+            g, factor = Y[s], L[t, s]
             for i in range(len(f)):
                 f[i] -= factor * g[i]
         for i in range(len(f)):
@@ -121,12 +132,10 @@ def whiten(F, L):
 
 
 @embedded
-def to_features(q, L, widths, w):
-    """The direction in the units of all features: solve L^T w = q."""
-    for t in range(len(q)):
-        w[t] = q[t]
+def unwhiten(q, L, w):
+    """The direction for samples as they were: solve L^T w = q."""
+    copy(q, w)
     for t in range(len(q) - 1, -1, -1):
         w[t] /= L[t, t]
         for s in range(t):
             w[s] -= L[t, s] * w[t]
-        w[t] /= widths[t]
