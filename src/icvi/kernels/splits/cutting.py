@@ -9,7 +9,7 @@ from numba import float64, int64
 from icvi.kernels.compiler.compiling import SUMS
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.splits.starts import directions, project
-from icvi.kernels.splits.whitening import copy, dot
+from icvi.kernels.splits.whitening import clip, copy, dot
 
 #: Half the width of a band, in distances of the groups' means.
 BAND = 1.0 / 6.0
@@ -42,7 +42,7 @@ def share_at_skewness(u, R):
     s = 0.0
     for i in range(len(u)):
         s += u[i] * u[i] * u[i]
-    middle = min(max(0.6 * s / len(u), -1.5), 1.5)
+    middle = clip(0.6 * s / len(u), -1.5, 1.5)
     for i in range(len(u)):
         R[i] = 1.0 if u[i] > middle else 0.0
 
@@ -57,25 +57,25 @@ def improve(F, R, q, u):
     n, total = len(R), 0.0
     for i in range(n):
         total += R[i]
-    share = min(max(total / n, 0.02), 0.98)
+    share = clip(total / n, 0.02, 0.98)
     for t in range(len(q)):
         q[t] = dot(F[t], R)
     to_unit_variance(F, q, u)
     moved = dot(u, R) / n
     both = share * (1.0 - share)
-    between = min(max(moved * moved / both, 1e-12), 0.98)
+    between = clip(moved * moved / both, 1e-12, 0.98)
     steepness = math.sqrt(between / both) / (1.0 - between)
     middle = moved * (0.5 / share - 0.5 / (1.0 - share))
     threshold = middle + math.log(1.0 / share - 1.0) / steepness
     for i in range(n):
-        R[i] = min(max(0.5 + 0.25 * steepness * (u[i] - threshold), 0.0), 1.0)
+        R[i] = clip(0.5 + 0.25 * steepness * (u[i] - threshold), 0.0, 1.0)
     return between
 
 
 @embedded(returns=float64)
 def upto(counts, place):
     """Samples in all bins whose middles lie below a place."""
-    return counts[int(min(max(place * _FINE + (BINS / 2.0 + 0.5), 0.0), float(BINS)))]
+    return counts[int(clip(place * _FINE + (BINS / 2.0 + 0.5), 0.0, float(BINS)))]
 
 
 @embedded
@@ -85,11 +85,11 @@ def clearest(u, histogram, cut):
     The score is the separation times the depth of the valley; 0 where there is no cut.
     """
     n, counts, sums, squares = len(u), histogram[0], histogram[1], histogram[2]
-    least = max(6, n // 25)
+    least = clip(n // 25, 6.0, math.inf)
     for b in range(BINS + 1):
         counts[b] = sums[b] = squares[b] = 0.0
     for i in range(n):
-        b = 1 + int(min(max(u[i] * _FINE + BINS / 2.0, 0.0), BINS - 1.0))
+        b = 1 + int(clip(u[i] * _FINE + BINS / 2.0, 0.0, BINS - 1.0))
         counts[b] += 1.0
         sums[b] += u[i]
         squares[b] += u[i] * u[i]
@@ -104,16 +104,16 @@ def clearest(u, histogram, cut):
             continue
         low, high = sums[b] / n1, (sums[BINS] - sums[b]) / n2
         L = high - low
-        s1 = math.sqrt(max(squares[b] / n1 - low * low, 0.0))
-        s2 = math.sqrt(max((squares[BINS] - squares[b]) / n2 - high * high, 0.0))
+        s1 = math.sqrt(clip(squares[b] / n1 - low * low, 0.0, math.inf))
+        s2 = math.sqrt(clip((squares[BINS] - squares[b]) / n2 - high * high, 0.0, math.inf))
         threshold = b / _FINE - _REACH
         middle, half = (low + high) / 2.0, BAND * L
-        place = min(max(threshold, middle - half), middle + half)
+        place = clip(threshold, middle - half, middle + half)
         gap = upto(counts, place + half) - upto(counts, place - half)
         left = upto(counts, low + half) - upto(counts, low - half)
         right = upto(counts, high + half) - upto(counts, high - half)
-        side = min(left, right)
-        depth = max((side - gap) / math.sqrt(side + gap + 1.0), 1e-3)
+        side = left if left < right else right
+        depth = clip((side - gap) / math.sqrt(side + gap + 1.0), 1e-3, math.inf)
         score = depth * L / (s1 + s2 + 1e-9 * L)
         if score > cut[SCORE]:
             cut[SCORE], cut[THRESHOLD], cut[LOW], cut[HIGH] = score, threshold, low, high

@@ -8,6 +8,7 @@ from numba import float64
 
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.splits.cutting import BAND, HIGH, LOW, THRESHOLD
+from icvi.kernels.splits.whitening import clip
 
 #: What is found about a cut.
 SEPARATION, GAP, SIDE, P_VALUE = range(4)
@@ -22,7 +23,7 @@ def place(cut, x):
 @embedded(returns=float64)
 def gap_of(cut):
     """Place of the gap: the threshold, but clear of the bands around the means."""
-    return min(max(place(cut, cut[THRESHOLD]), -BAND), BAND)
+    return clip(place(cut, cut[THRESHOLD]), -BAND, BAND)
 
 
 @embedded(returns=float64)
@@ -54,10 +55,11 @@ def weigh(places, gaps, second, found):
         gap += abs(x - gaps[i]) < BAND
         left += abs(x + 0.5) < BAND
         right += abs(x - 0.5) < BAND
-    n1, side = n - n2, min(left, right)
+    n1, side = n - n2, left if left < right else right
     if n1 < 2.0 or n2 < 2.0:
         return
     v1, v2 = q1 - s1 * s1 / n1, q2 - s2 * s2 / n2
-    width = math.sqrt(max(v1, 0.0) / (n1 - 1.0)) + math.sqrt(max(v2, 0.0) / (n2 - 1.0))
+    width = math.sqrt(clip(v1, 0.0, math.inf) / (n1 - 1.0))
+    width += math.sqrt(clip(v2, 0.0, math.inf) / (n2 - 1.0))
     found[SEPARATION] = abs(s2 / n2 - s1 / n1) / width
     found[GAP], found[SIDE], found[P_VALUE] = gap, side, binomial(gap, gap + side)

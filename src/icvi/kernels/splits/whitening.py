@@ -12,6 +12,14 @@ from icvi.kernels.compiler.embedded import embedded
 _THIN = 1e-12  # variance at least, of features whose variance is 1 on all samples
 
 
+@embedded(returns=float64)
+def clip(x, low, high):
+    """The nearest number from low to high; Numba's min and max take longer to compile."""
+    if x < low:
+        return low
+    return high if x > high else x
+
+
 @embedded
 def copy(a, b):
     """From a to b, which may be shorter: an assignment of arrays takes long to compile."""
@@ -103,7 +111,7 @@ def covariances(F, n, C):
         f = F[t, :n]
         for s in range(t):
             C[t, s] = C[s, t] = dot(F[s], f) / n * (1.0 - d / n)
-        C[t, t] = max(dot(F[t], f) / n, _THIN)
+        C[t, t] = clip(dot(F[t], f) / n, _THIN, math.inf)
 
 
 @embedded
