@@ -27,13 +27,13 @@ from icvi.insight.advice import (
     Evidence,
     Key,
     Strictness,
-    may_be_two,
     merges,
     pairs,
     split,
 )
 from icvi.insight.doubts import FEWEST
-from icvi.insight.separation import DISTINCT
+from icvi.insight.quick_look import may_be_two
+from icvi.insight.separation import DISTINCT, along_centers
 from icvi.insight.split import LEVEL
 from icvi.wording import short
 
@@ -50,6 +50,7 @@ _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
 #: The same for splits, as far as the level of a single look allows. The test for a valley errs
 #: some 20 times less often than its level says: clusters with one peak are fullest in the middle.
 _SPLIT_LEVEL = 0.28
+_CLEARLY = 0.5  # by how much clusters are apart that need no closer look
 _SLACK = 0.1  # of a separation, before advice is withdrawn
 _STILL_FULL = 0.7  # of a gap, likewise
 
@@ -190,7 +191,10 @@ class Alarms:
         alarms = []
         if label in alive:
             number = [*evidence.labels].index(label)
-            suspicious = total >= _FEW and may_be_two(evidence, number, self.distinct)
+            # What stands is withdrawn by the whole test only.
+            suspicious = total >= _FEW and (
+                self._stands("split", label) or may_be_two(evidence.samples[number], self.distinct)
+            )
             for advice in self._advice(evidence, number, total, suspicious, standing):
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
@@ -226,6 +230,9 @@ class Alarms:
         counts = evidence.groups.counts
         near = np.flatnonzero((counts >= FEWEST) & (counts[number] >= FEWEST))
         near = near[near != number]
+        # Most clusters are clearly apart without a look for the best direction.
+        apart = along_centers(evidence.groups, np.full_like(near, number), near)
+        near = near[~(apart > self.distinct + _CLEARLY)]
         near = near[[("split", frozenset([labels[j]])) not in others for j in near.tolist()]]
         stands = np.array([self._stands("merge", label, labels[j]) for j in near.tolist()], bool)
         for chosen, strict in ((near[stands], self._lenient("merge")), (near[~stands], new)):

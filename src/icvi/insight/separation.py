@@ -98,6 +98,21 @@ def separation(groups: Groups, first: Numbers, second: Numbers) -> Separation:
     return Separation(value, error)
 
 
+def along_centers(groups: Groups, first: Numbers, second: Numbers) -> Array:
+    """The same along the line through the centroids: quick, and no more than in the best direction.
+
+    nan where two centroids coincide.
+    """
+    gap = groups.centers[second] - groups.centers[first]
+    with np.errstate(all="ignore"):
+        w = gap / np.sqrt((gap**2).sum(axis=1, keepdims=True))
+        s1, s2 = (
+            np.sqrt(np.einsum("pi,pij,pj->p", w, groups.covariances[each], w))
+            for each in (first, second)
+        )
+        return np.asarray(np.einsum("pi,pi->p", w, gap) / (s1 + s2), np.float64)
+
+
 def nearest_pairs(groups: Groups, most: int) -> tuple[Numbers, Numbers]:
     """All pairs of clusters or, where these are too many, every cluster with its nearest ones.
 
