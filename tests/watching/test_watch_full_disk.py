@@ -20,6 +20,8 @@ OUTPUTS = ("t.parquet", "page.html", "m.icvi")
 TYPED = ("--columns", "x", "--columns", "y", "--trace", "t.parquet")
 TYPED += ("--clusterer", "smart", "--report", "page.html")
 TYPED += ("--save-model", "m.icvi", "--checkpoint", "kept", "--quiet")
+# What is kept for insight would make checkpoints larger than the page.
+TYPED += ("--no-insight", "--alert", "k > 2")
 
 
 @contextmanager
@@ -58,7 +60,8 @@ def refused(reason, path):
 
 
 def assert_like(whole, folder):
-    assert (folder / "t.parquet").read_bytes() == (whole / "t.parquet").read_bytes()
+    for name in ("t.parquet", "t.alarms.ndjson"):
+        assert (folder / name).read_bytes() == (whole / name).read_bytes()
     model, other = (icvi.load(place / "m.icvi") for place in (whole, folder))
     assert model.weights_.tobytes() == other.weights_.tobytes()
     assert {*OUTPUTS} <= set(os.listdir(folder))
