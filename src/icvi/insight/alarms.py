@@ -32,6 +32,7 @@ from icvi.insight.advice import (
     split,
 )
 from icvi.insight.doubts import FEWEST
+from icvi.insight.one_thread import one_thread
 from icvi.insight.quick_look import may_be_two
 from icvi.insight.separation import DISTINCT, along_centers
 from icvi.insight.split import LEVEL
@@ -178,6 +179,16 @@ class Alarms:
         labels : collection of hashable, optional
             All clusters; by default those of the evidence.
         """
+        with one_thread():
+            return self._look(label, evidence, sample, labels)
+
+    def _look(
+        self,
+        label: Hashable,
+        evidence: Evidence,
+        sample: int,
+        labels: Collection[Hashable] | None,
+    ) -> list[Alarm]:
         alive = set(evidence.labels if labels is None else labels)
         known = self.watched.get(label, _NEW)
         total, suspicious = known.total + known.entered, False

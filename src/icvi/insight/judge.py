@@ -23,6 +23,7 @@ from icvi.insight.advice import (
     split,
 )
 from icvi.insight.doubts import Doubts, doubts
+from icvi.insight.one_thread import one_thread
 from icvi.insight.reference import Level, reference
 from icvi.insight.separation import DISTINCT, Groups, nearest_pairs
 from icvi.insight.verdict import APART, TOUCHING, Grade, Verdict, Weakest
@@ -122,6 +123,7 @@ def as_distinct(distinct: float) -> float:
     return distinct
 
 
+@one_thread()
 def judge(
     evidence: Evidence,
     indices: Sequence[Index],

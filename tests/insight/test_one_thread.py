@@ -1,0 +1,58 @@
+"""Linear algebra in one thread, for callers that are nested or in threads of their own."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import ThreadpoolController
+
+import icvi
+from icvi.insight.one_thread import one_thread
+
+
+def threads():
+    np.linalg.eigvalsh(np.eye(3))  # the library is loaded
+    return [info["num_threads"] for info in ThreadpoolController().select(user_api="blas").info()]
+
+
+def test_one_thread_inside_and_as_many_as_before_outside():
+    before = threads()
+    with one_thread():
+        assert set(threads()) <= {1}
+        with one_thread():
+            assert set(threads()) <= {1}
+        assert set(threads()) <= {1}
+    assert threads() == before
+
+
+def test_an_error_inside_restores_the_threads():
+    before = threads()
+    with pytest.raises(KeyboardInterrupt), one_thread():
+        raise KeyboardInterrupt
+    assert threads() == before
+
+
+def test_callers_that_overlap_restore_what_the_first_has_found():
+    before, inside, leave = threads(), threading.Event(), threading.Event()
+
+    def stay():
+        with one_thread():
+            inside.set()
+            leave.wait(30)
+
+    other = threading.Thread(target=stay)
+    with one_thread():
+        other.start()
+        assert inside.wait(30)
+    assert set(threads()) <= {1}
+    leave.set()
+    other.join(30)
+    assert threads() == before
+
+
+def test_a_verdict_leaves_the_threads_as_they_were():
+    before = threads()
+    icvi.verdict(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2)
+    assert threads() == before
