@@ -46,7 +46,7 @@ def test_callers_that_overlap_restore_what_the_first_has_found():
     with one_thread():
         other.start()
         assert inside.wait(30)
-    assert set(threads()) <= {1}
+        assert set(threads()) <= {1}
     leave.set()
     other.join(30)
     assert threads() == before

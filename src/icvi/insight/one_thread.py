@@ -15,24 +15,26 @@ from typing import Any
 from threadpoolctl import ThreadpoolController
 
 _lock = threading.Lock()
-_limits: list[Any] = []  # of the callers that are inside, the first of which has set it
+_inside: list[Any] = []  # limits of the callers, the first of which has found what users have set
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let numpy's linear algebra use one thread inside; callers may be nested, or in threads."""
     with _lock:
-        _limits.append(None if _limits else _controller().limit(limits=1, user_api="blas"))
+        limit = _controller().limit(limits=1, user_api="blas")
+        _inside.append(limit)
+        first = _inside[0]
     try:
         yield
     finally:
         with _lock:
-            # The last caller inside restores what the first has found.
-            if len(_limits) == 1:
-                _limits[0].restore_original_limits()
-                _limits.clear()
-            else:
-                _limits.pop()
+            _inside.remove(limit)
+            # Libraries count threads for the whole process, or for each of its threads. In the
+            # first case later callers have found 1, so the last one restores what the first found.
+            limit.restore_original_limits()
+            if not _inside:
+                first.restore_original_limits()
 
 
 @cache
