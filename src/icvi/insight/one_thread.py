@@ -14,27 +14,32 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_lock = threading.Lock()
-_inside: list[Any] = []  # limits of the callers, the first of which has found what users have set
+class _Callers:
+    """Callers that are inside, and what the first of them has found."""
+
+    lock = threading.Lock()
+    inside = 0
+    found: Any = None
 
 
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Let numpy's linear algebra use one thread inside; callers may be nested, or in threads."""
-    with _lock:
+    with _Callers.lock:
         limit = _controller().limit(limits=1, user_api="blas")
-        _inside.append(limit)
-        first = _inside[0]
+        if not _Callers.inside:
+            _Callers.found = limit
+        _Callers.inside += 1
     try:
         yield
     finally:
-        with _lock:
-            _inside.remove(limit)
+        with _Callers.lock:
+            _Callers.inside -= 1
             # Libraries count threads for the whole process, or for each of its threads. In the
-            # first case later callers have found 1, so the last one restores what the first found.
+            # first case later callers have found 1, and the last one restores what the first found.
             limit.restore_original_limits()
-            if not _inside:
-                first.restore_original_limits()
+            if not _Callers.inside:
+                _Callers.found.restore_original_limits()
 
 
 @cache
