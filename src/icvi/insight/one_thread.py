@@ -14,6 +14,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
+
 class _Callers:
     """Callers that are inside, and what the first of them has found."""
 
