@@ -50,7 +50,8 @@ def test_it_says_no_to_most_clusters_with_one_peak(family):
         rng = np.random.default_rng([seed, 2])
         n, d = int(rng.integers(50, 257)), int(rng.integers(1, 13))
         passed += may_be_two(one_peak(rng, family, n, d))
-    assert passed <= (18 if family == "uniform" else 6)  # the flattest density of all
+    # Cubes are the flattest density of all: 17 pass, and 41 at the look without folds.
+    assert passed <= (24 if family == "uniform" else 6)
 
 
 def two(n=160, d=3):
