@@ -94,6 +94,14 @@ def forget(indices, prototypes=False):
         assert t.values
 
 
+def watch_for_faults(indices):
+    """A cluster that is two, and large enough for looks."""
+    t = icvi.Tracker(indices, insight=True)
+    trace = t.update_many(np.tile(X, (3, 1)) + RNG.normal(size=(180, 2)) * 0.01, np.zeros(180))
+    assert [alarm.action for alarm in trace.alarms] == ["split"]
+    assert t.verdict().advice
+
+
 def mixtures():
     """rCIP and rH of prototypes, with all options; readings of the same kind."""
     parts = [icvi.rCIP(prototypes=True), icvi.rH(prototypes=True, mean=True)]
@@ -235,6 +243,7 @@ TRACKING = [
     lambda: track(["CH", "Conn"], prototypes=True),
     lambda: forget("CH"),
     lambda: forget(["CH", "Conn"], prototypes=True),
+    lambda: watch_for_faults("CH"),
 ]
 ALL = [
     *TRACKING,

@@ -3,7 +3,9 @@
 As in `icvi.insight.split` two signs must agree, first for the best cut on the samples that chose
 it, which flatters the cut, then on samples that it was not fitted to. The folds start from the
 groups of that cut rather than search for their own, and are dealt once: clusters that this look
-lets pass are tested again, so that it errs on their side.
+lets pass are tested again, so that it errs on their side. Of 817 splits that held, of seven families
+with 2 to 20 features and 50 to 256 samples, 8 were missed; of 756 clusters with one peak 50 passed,
+and 31 of 108 uniform cubes, the flattest of all.
 """
 
 from __future__ import annotations
@@ -18,11 +20,10 @@ from icvi.kernels.splits.look import look, scratch
 
 Array = NDArray[np.float64]
 
-#: Slack of the separation and of the level for the cut on its own samples.
+#: Slack of the separation and the level for the cut on the samples that chose it.
 _SLACK, _LENIENT = 0.1, 0.15
-#: By how much the level grows with the separation: few samples in clearly separate groups do not
-#: always show the valley in one deal. Of 577 splits that held, 8 were missed, and 22 of 504
-#: clusters with one peak passed.
+#: By how much the level grows with the separation on other samples: clearly separate groups of few
+#: samples do not always show their valley in one deal.
 _GROWTH = 2.0
 
 
@@ -53,7 +54,8 @@ def may_be_two(X: Array, distinct: float = DISTINCT) -> bool:
     if X.shape[1] >= n:
         return may_split(X, distinct=distinct)
     S, p_value = _held_out(X, distinct)
-    return distinct < S and p_value < LEVEL + _GROWTH * (S - distinct)
+    beyond = S - distinct
+    return beyond > 0.0 and p_value < LEVEL + _GROWTH * beyond
 
 
 def _held_out(X: Array, distinct: float) -> tuple[float, float]:

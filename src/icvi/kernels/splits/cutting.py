@@ -21,7 +21,7 @@ BINS = 128
 _REACH = 4.0  # standard deviations from its middle to its ends
 _FINE = BINS / (2.0 * _REACH)
 _ROUNDS, _MORE_ROUNDS = 2, 3  # of improving all directions, and the best
-_BEST = 4  # directions along which thresholds are compared
+_BEST = 6  # directions along which thresholds are compared
 
 
 @embedded(fastmath=SUMS)

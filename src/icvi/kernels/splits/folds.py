@@ -15,7 +15,7 @@ from icvi.kernels.splits.starts import project
 from icvi.kernels.splits.whitening import covariances, dot, factor, hashed, unwhiten, whiten
 
 _FOLDS = 5
-_ROUNDS = 2  # of improving a direction
+_ROUNDS = 3  # of improving a direction
 
 
 @embedded(returns=int64)
