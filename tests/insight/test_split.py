@@ -190,3 +190,14 @@ def test_unusual_samples_are_judged_like_others(X):
     if X.shape[1] < len(X):
         assert split.holds()
         assert may_split(X)
+
+
+@pytest.mark.parametrize("d", [40, 100, 300])
+def test_two_clusters_in_many_features_are_found(d):
+    rng = np.random.default_rng(d)
+    X = rng.normal(size=(200, d))
+    assert not find_split(X).holds()
+    X[::2] += 12.0 / np.sqrt(d)
+    split = find_split(X)
+    assert split.holds()
+    assert (split.members == split.members[0])[::2].mean() > 0.95

@@ -226,6 +226,8 @@ def _scaled(X: Array, rng: np.random.Generator) -> tuple[Array, Array]:
     spread over the steps between these.
     """
     n = len(X)
+    if X.shape[1] > MOST_FEATURES:
+        X = leading(X)
     X = X - X.mean(axis=0)
     steps = np.diff(np.sort(X, axis=0), axis=0)
     values = 1 + np.count_nonzero(steps, axis=0)
@@ -235,22 +237,21 @@ def _scaled(X: Array, rng: np.random.Generator) -> tuple[Array, Array]:
         X[:, t] += rng.uniform(-0.5, 0.5, size=n) * step
     width = X.std(axis=0)
     keep = width > 0.0
-    X, width = X[:, keep] / width[keep], width[keep]
-    if X.shape[1] > MOST_FEATURES:
-        X = leading(X)
-        width = np.ones(X.shape[1])
-    return np.ascontiguousarray(X), width
+    return np.ascontiguousarray(X[:, keep] / width[keep]), width[keep]
 
 
 def leading(X: Array) -> Array:
-    """Samples along their leading principal axes: few samples say nothing about more directions."""
+    """Wide samples along their leading principal axes: few samples say nothing about more."""
     X = X - X.mean(axis=0)
-    # Of the smaller of the two matrices of products.
+    # The smaller of the two matrices of products has the same eigenvalues, but for zeros.
     if len(X) <= X.shape[1]:
         s, U = np.linalg.eigh(X @ X.T)
-        most = min(MOST_FEATURES, len(X))
-        return np.asarray((U * np.sqrt(np.maximum(s, 0.0)))[:, ::-1][:, :most])
-    return np.asarray(X @ np.linalg.eigh(X.T @ X)[1][:, ::-1][:, :MOST_FEATURES])
+        scores = U * np.sqrt(np.maximum(s, 0.0))
+    else:
+        s, axes = np.linalg.eigh(X.T @ X)
+        scores = X @ axes
+    keep = np.flatnonzero(s > 1e-12 * s[-1])[::-1][:MOST_FEATURES]
+    return np.ascontiguousarray(scores[:, keep])
 
 
 def _binomial(successes: int, n: int) -> float:
