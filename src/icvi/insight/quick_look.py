@@ -20,7 +20,7 @@ from icvi.kernels.splits.look import look, scratch
 
 Array = NDArray[np.float64]
 
-_MOST_FEATURES = 50  # above which numpy finds eigenvectors sooner
+_MOST_FEATURES = 64  # above which numpy finds eigenvectors sooner
 #: Slack of the separation and the level for the cut on the samples that chose it.
 _SLACK, _LENIENT = 0.1, 0.15
 #: By how much the level grows with the separation on other samples: clearly separate groups of few
