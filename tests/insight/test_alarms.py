@@ -53,6 +53,14 @@ def test_a_cluster_that_is_two_raises_an_alarm_once_and_it_is_withdrawn_when_it_
     assert alarms.standing == {}
 
 
+def test_advice_that_stands_is_withdrawn_by_the_whole_test_only(monkeypatch):
+    alarms = grown()
+    assert alarms.look("a", evidence(a=TWO, b=FAR), 400)
+    monkeypatch.setattr("icvi.insight.alarms.may_be_two", lambda *_: False)
+    assert alarms.look("a", evidence(a=TWO, b=FAR), 500) == []
+    assert len(alarms.standing) == 1
+
+
 def test_pieces_of_one_cluster_raise_an_alarm_whichever_is_looked_at():
     for label in ("a", "b"):
         alarms = Alarms()
