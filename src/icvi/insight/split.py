@@ -250,7 +250,7 @@ def leading(X: Array) -> Array:
     else:
         s, axes = np.linalg.eigh(X.T @ X)
         scores = X @ axes
-    keep = np.flatnonzero(s > 1e-12 * s[-1])[::-1][:MOST_FEATURES]
+    keep = np.flatnonzero(s > 1e-12 * s[-1])[::-1][: min(MOST_FEATURES, len(X) // 4)]
     return np.ascontiguousarray(scores[:, keep])
 
 
