@@ -157,7 +157,7 @@ _GROUPS = {
     metavar="COMMAND",
     help="Command for the shell to run when an alarm is raised or withdrawn, with the alarm as a "
     "line of JSON on its standard input. It is killed after 60 seconds; if it fails, the watch "
-    "goes on with a warning. After a kill, alarms since the last checkpoint are sent again.",
+    "continues with a warning. After a kill, alarms since the last checkpoint are sent again.",
 )
 @click.option(
     "--fail-on-alert",

@@ -859,7 +859,7 @@ class Tracker(ClusterSummary):
     def alarms(self) -> list[Alarm]:
         """Alarms that the last call of `update` or `update_many` has raised or withdrawn.
 
-        A cluster is looked at when it has 30 samples, and again when it has grown by a third.
+        A cluster is looked at when it has 25 samples, and again as it grows.
         Errors are controlled over all looks.
         """
         return [*self._needed_looks("alarms").found]

@@ -93,7 +93,7 @@ class Loop:
         self._committed: Position = {}
         self._consistent = True  # whether labeller, tracker and outputs have the same samples
         self._interrupted = False
-        self._sent = False  # whether there were alarms in the last step, and somebody to tell
+        self._sent = False  # whether there were alarms in the last step, and they were sent
         self._committed_at = time.monotonic()
 
     @property

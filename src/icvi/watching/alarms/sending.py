@@ -1,4 +1,4 @@
-"""Telling somebody about alarms: a command of the shell, or a function."""
+"""Reporting alarms: to a command of the shell, or to a function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sending:
     """Tells a command or a function about every alarm, one after the other.
 
     A command gets the alarm as a line of JSON on its standard input; what it prints goes to
-    standard error. If it fails, takes too long or cannot be started, the stream goes on with a
+    standard error. If it fails, takes too long or cannot be started, the stream continues with a
     warning, the first time for each of these. A function gets the `Alarm`; its errors are raised.
 
     Parameters
