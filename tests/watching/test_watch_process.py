@@ -598,6 +598,13 @@ class Terminal:
         """Read until all of them can be seen at once, which they cannot in the midst of drawing."""
         self._read_until(lambda: all(any(text in line for line in self.lines) for text in texts))
 
+    def wait_for_quiet(self):
+        """Read until nothing is drawn: the terminal's echo of a key would be drawn across it."""
+        until = time.monotonic() + PATIENCE
+        while written := processes.read_terminal(self._ours, 0.1):
+            assert time.monotonic() < until, self.lines
+            self._stream.feed(written)
+
     def end(self):
         """Read to the end; the exit code."""
         self._read_until(lambda: False, to_the_end=True)
@@ -633,6 +640,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
     with open("s.csv", "a") as file:
         file.write("1.0,2.0,9\n")
     terminal.wait_for("301 samples   5 clusters")
+    terminal.wait_for_quiet()
     terminal.type(b"\x03")
     assert terminal.end() == 130
     lines = terminal.lines
