@@ -71,7 +71,7 @@ WATCHED: dict[str, Watched] = {
 PICKLED = [name for name in KINDS if name.startswith(("fuzzy", "quantizer"))]
 
 #: States that were pickled, and that only `icvi.saving.old_pickles` loads.
-PICKLED_STATES = [name for name in KINDS if name not in PICKLED]
+PICKLED_STATES = [name for name in KINDS if name not in PICKLED and "insight" not in name]
 
 
 def bank() -> icvi.TrackerBank:

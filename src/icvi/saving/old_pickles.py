@@ -112,11 +112,11 @@ def _tracker(state: State) -> State:
     plain = state["_prototypes"] is None and not forgetting.forgets
     renamed = {"_treatment": "_policy", "_readings": "_reader", "_partition": "_clusters"}
     state = {renamed.get(name, name): value for name, value in state.items()}
-    return state | {"_forgetting": forgetting, "_plain": plain}
+    return state | {"_forgetting": forgetting, "_plain": plain, "_looks": None}
 
 
 def _trace(state: State) -> State:
-    return {"_policy": state.pop("_treatment"), **state}
+    return {"_policy": state.pop("_treatment"), **state, "alarms": []}
 
 
 def _clusters(state: State) -> State:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,12 +61,6 @@ class Trace:
         self.k, self.samples = k, samples
         self.labels = labels.copy()
         self.names = [index.name for index in policy.indices]
-
-    def followed_by(self, others: Sequence[Self], alarms: Sequence[Alarm]) -> Self:
-        """One trace of this stretch of a stream and the next ones."""
-        columns = [(t._values, t.k, t.samples, t.labels) for t in (self, *others)]  # noqa: SLF001
-        values, k, samples, labels = map(np.concatenate, zip(*columns))
-        return type(self)(self._policy, values, k, samples, labels, alarms)
 
     def __len__(self) -> int:
         return len(self.k)
@@ -138,3 +132,11 @@ class Trace:
             return self.names.index(name)
         except ValueError:
             raise KeyError(f"{short(name)} is not in the trace; it holds {self.names}") from None
+
+
+def joined(traces: Sequence[Trace], alarms: Sequence[Alarm]) -> Trace:
+    """Consecutive stretches of a stream as one."""
+    # Private to traces: this is one of their constructors.
+    columns = [(t._values, t.k, t.samples, t.labels) for t in traces]  # noqa: SLF001
+    values, k, samples, labels = map(np.concatenate, zip(*columns))
+    return Trace(traces[0]._policy, values, k, samples, labels, alarms)  # noqa: SLF001

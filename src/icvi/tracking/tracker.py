@@ -33,7 +33,7 @@ from icvi.tracking.forgetting.half_life import HalfLife
 from icvi.tracking.forgetting.window import Window
 from icvi.tracking.index_reader import IndexReader
 from icvi.tracking.looks import Looks, Schedule
-from icvi.tracking.trace import Trace
+from icvi.tracking.trace import Trace, joined
 from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 
@@ -436,7 +436,7 @@ class Tracker(ClusterSummary):
                 schedule.looked()
                 due = schedule.next()
             start = stop
-        return traces[0].followed_by(traces[1:], looks.found)
+        return joined(traces, looks.found)
 
     def _piece(self, chunk: Chunk, time: Any, part: slice) -> tuple[Chunk, Changes]:
         """A piece of a chunk, and the changes that it causes."""
