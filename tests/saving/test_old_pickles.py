@@ -13,7 +13,6 @@ from checkpoints_before import PICKLED_STATES, bank, own_index, trace
 from icvi.saving import old_pickles
 from saved_objects import HALF, KINDS, LABELS, NAMES, REST, X
 
-
 pytestmark = pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.0.0", reason="numpy 1 loads no pickles of numpy 2"
 )
