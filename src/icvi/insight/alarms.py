@@ -48,8 +48,9 @@ _SOON, _LATER, _LATE = 1.25, 1.5, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
-#: The same for splits, as far as the level of a single look allows. The test for a valley errs
-#: some 20 times less often than its level says: clusters with one peak are fullest in the middle.
+#: The same for splits, as far as the level of a single look allows. The test for a valley errs less
+#: often than its level says, because clusters with one peak are fullest in the middle: measured, 20
+#: times less often over seven families, 5 times for uniform cubes, the flattest.
 _SPLIT_LEVEL = 0.28
 _CLEARLY = 0.5  # by how much clusters are apart that need no closer look
 _SLACK = 0.1  # of a separation, before advice is withdrawn
