@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.insight.separation import DISTINCT, Groups, separation
-from icvi.insight.split import LEVEL, find_split, gap_between, may_split
+from icvi.insight.split import LEVEL, find_split, gap_between
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -100,9 +100,8 @@ class Strictness(NamedTuple):
 
 def pairs(groups: Groups, first: Numbers, second: Numbers) -> Pairs:
     """The separation of pairs of clusters."""
-    value, error = separation(groups, first, second)
-    low, high = np.maximum(value - _INTERVAL * error, 0.0), value + _INTERVAL * error
-    return Pairs(first, second, value, error, low, high)
+    found = separation(groups, first, second)
+    return Pairs(first, second, *found, *found.interval())
 
 
 def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]:
@@ -121,11 +120,6 @@ def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]
         S, low, high = (float(part[p]) for part in (found.value, found.low, found.high))
         advice.append(Advice("merge", labels, S, low, high))
     return advice
-
-
-def may_be_two(evidence: Evidence, number: int, distinct: float = DISTINCT) -> bool:
-    """Whether a cluster is worth the test for two clusters: most are not."""
-    return may_split(evidence.samples[number], evidence.seed, distinct)
 
 
 def split(evidence: Evidence, number: int, strict: Strictness) -> Advice | None:

@@ -17,7 +17,6 @@ from icvi.insight.advice import (
     Evidence,
     Pairs,
     Strictness,
-    may_be_two,
     merges,
     pairs,
     split,
@@ -26,6 +25,7 @@ from icvi.insight.doubts import Doubts, doubts
 from icvi.insight.one_thread import one_thread
 from icvi.insight.reference import Level, reference
 from icvi.insight.separation import DISTINCT, Groups, nearest_pairs
+from icvi.insight.split import may_split
 from icvi.insight.verdict import APART, TOUCHING, Grade, Verdict, Weakest
 from icvi.labels import NOISE, Labels, as_label_array
 from icvi.progress import progress
@@ -223,7 +223,8 @@ def _splits(evidence: Evidence, judged: NDArray[np.int64], strict: Strictness) -
     found: list[Advice] = []
     with progress("icvi: looking for clusters that are two", len(judged)) as advance:
         for number in judged.tolist():
-            if may_be_two(evidence, number, strict.distinct):
+            # The quick look of streams is compiled: data at hand do without the compiler.
+            if may_split(evidence.samples[number], evidence.seed, strict.distinct):
                 advice = split(evidence, number, strict)
                 found += [] if advice is None else [advice]
             advance(1)
