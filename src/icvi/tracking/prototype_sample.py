@@ -46,21 +46,33 @@ def enter(
         prototypes.count(x, label, weight, event)
 
 
-def follow(prototypes: Prototypes, forgetting: Forgetting) -> None:
-    """Forget the events of samples that are forgotten; the newest is not counted yet."""
+def pass_time(prototypes: Prototypes, forgetting: Forgetting) -> None:
+    """Forget the events of samples that are forgotten, where no new one has come."""
+    if isinstance(forgetting, Window) and prototypes.mixtures is None:
+        gone, forgetting.gone = forgetting.gone, []
+        if gone:
+            prototypes.exchange(gone, None)
+    else:
+        follow(prototypes, forgetting, new=0)
+
+
+def follow(prototypes: Prototypes, forgetting: Forgetting, new: int = 1) -> None:
+    """Forget the events of samples that are forgotten; the newest, if any, is not counted yet."""
     if isinstance(forgetting, Window):
         gone, forgetting.gone = forgetting.gone, []
         for number, sample in enumerate(gone, start=1):
-            prototypes.leave(*sample, partial(_remaining, forgetting, gone[number:]))
+            prototypes.leave(*sample, partial(_remaining, forgetting, gone[number:], new))
     elif isinstance(forgetting, HalfLife) and forgetting.log:
         for labels, factor in forgetting.log:
             prototypes.forget(labels, factor)
         forgetting.log.clear()
 
 
-def _remaining(window: Window, later: list[Gone], winner: int | None) -> tuple[Floats, Floats]:
+def _remaining(
+    window: Window, later: list[Gone], new: int, winner: int | None
+) -> tuple[Floats, Floats]:
     """Samples and weights of a prototype (None: any): those that leave later, or stay."""
-    last = len(window) - 1
+    last = len(window) - new
     X, weights, _, _ = window.samples(0, last)
     winners = np.array([s.event[0] for s in later] + window.winners(0, last)[:, 0].tolist())
     members = winners >= 0 if winner is None else winners == winner

@@ -444,6 +444,36 @@ class Tracker(ClusterSummary):
         piece = Chunk(self._clusters, X, weights, new=labels)
         return piece, self._forgetting.slide(piece, None if time is None else time[part])
 
+    @changes
+    def advance(self, time: Any) -> None:
+        """Let time pass without samples: a window empties, a half-life fades.
+
+        Parameters
+        ----------
+        time : datetime or float
+            The time it is now, as in `update`; not before that of the last sample.
+
+        Examples
+        --------
+        >>> from datetime import timedelta
+        >>> import icvi
+        >>> t = icvi.Tracker(["CH"], window=timedelta(seconds=10))
+        >>> for second in range(8):
+        ...     t.update([float(second)], second % 2, time=second)
+        >>> t.advance(15)
+        >>> t.n_samples
+        2.0
+        """
+        self._undo = self._snapshot()
+        self._forgetting.pass_time(self._clusters, time)
+        if self._prototypes is not None:
+            from icvi.tracking.prototype_sample import pass_time
+
+            pass_time(self._prototypes, self._forgetting)
+        if self._looks is not None:
+            self._looks.found = []
+        self._stale = True
+
     def _refuse_winners(self, winners: Any, new_winners: Any = None) -> None:
         if self._prototypes is None and (winners is not None or new_winners is not None):
             raise ValueError(_NO_PROTOTYPES)

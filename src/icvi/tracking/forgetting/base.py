@@ -16,6 +16,11 @@ NO_WINNERS: Winners = (-1, -1)
 
 _NO_TIME = "time is for a window or half_life that is a timedelta; leave it out"
 
+_NO_CLOCK = (
+    "this tracker forgets nothing as time passes; advance is for Tracker(window=...) or "
+    "Tracker(half_life=...) with a timedelta"
+)
+
 
 class Forgetting:
     """A stream that forgets nothing, and the interface of those that do.
@@ -56,6 +61,11 @@ class Forgetting:
         if time is not None:
             raise ValueError(_NO_TIME)
         return chunk
+
+    def pass_time(self, clusters: Clusters, time: Any) -> None:
+        """Forget what is due at this time, without a new sample."""
+        del clusters, time
+        raise ValueError(_NO_CLOCK)
 
     def log_gain(self) -> float:
         """Logarithm of how much more the newest sample counts than one at moment 0."""

@@ -43,7 +43,7 @@ class Clock:
             return self.now + np.arange(1, n + 1)
         if time is None:
             raise ValueError(f"{self.name} is a time span: pass time= with every sample")
-        ticks = _as_ticks(time, n)
+        ticks = as_ticks(time, n)
         before = np.concatenate([ticks[:1] if not self.started else [self.now], ticks[:-1]])
         back = np.flatnonzero(ticks < before)
         if back.size:
@@ -58,6 +58,21 @@ class Clock:
         if self.timed or time is not None:
             return int(self.ticks(time, 1)[0])
         return self.now + 1
+
+    def moment(self, time: Any) -> int:
+        """Tick of a time that passes without a sample."""
+        if not self.timed:
+            raise ValueError(
+                f"{self.name}={self.span:g} counts samples, and no time passes without them; "
+                f"advance is for a {self.name} that is a timedelta"
+            )
+        tick = int(as_ticks([time], 1)[0])
+        if self.started and tick < self.now:
+            raise ValueError(
+                f"expected a time that is not before the last one, got {short(time)}; "
+                "time does not go back"
+            )
+        return tick
 
     def advance(self, tick: int) -> None:
         """Move the clock to this tick."""
@@ -91,7 +106,7 @@ def as_times(time: Any, n: int) -> NDArray[Any]:
     return array
 
 
-def _as_ticks(time: Any, n: int) -> NDArray[np.int64]:
+def as_ticks(time: Any, n: int) -> NDArray[np.int64]:
     """Times as nanoseconds."""
     array = as_times(time, n)
     if array.dtype.kind == "M":

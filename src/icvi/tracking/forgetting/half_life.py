@@ -80,6 +80,23 @@ class HalfLife(Forgetting):
         del event  # samples never leave
         tick = self.clock.tick(time)
         clusters.check_label(label)
+        factor = self._drop_faded(clusters, tick)
+        k = clusters.n_clusters
+        clusters.add(x, label, weight / factor)
+        if clusters.n_clusters > k:
+            self._threshold = max(self._threshold, self.least * factor / weight)
+        clusters.fade(factor)
+        self.clock.advance(tick)
+        return weight / factor
+
+    def pass_time(self, clusters: Clusters, time: Any) -> None:
+        """Let samples fade until this time; drop clusters that have faded away."""
+        tick = self.clock.moment(time)
+        clusters.fade(self._drop_faded(clusters, tick))
+        self.clock.advance(tick)
+
+    def _drop_faded(self, clusters: Clusters, tick: int) -> float:
+        """Drop clusters that have faded away at this moment; what stored weights are worth then."""
         self.keep_in_range(clusters, tick)
         assert self.origin is not None
         factor = float(2.0 ** ((self.origin - tick) / self.clock.span))
@@ -88,13 +105,7 @@ class HalfLife(Forgetting):
                 clusters.subtract_from_all(column)
                 clusters.drop(column)
             self.update_threshold(clusters)
-        k = clusters.n_clusters
-        clusters.add(x, label, weight / factor)
-        if clusters.n_clusters > k:
-            self._threshold = max(self._threshold, self.least * factor / weight)
-        clusters.fade(factor)
-        self.clock.advance(tick)
-        return weight / factor
+        return factor
 
     def faded(self, clusters: Clusters, factor: float) -> list[int]:
         """Columns whose weight is below the least weight, the last one first; they are logged."""

@@ -89,6 +89,12 @@ class Window(SampleBuffer, Forgetting):
         self.push_one(x, weight, serial, tick, event)
         return weight
 
+    def pass_time(self, clusters: Clusters, time: Any) -> None:
+        """Remove samples that are too old at this time."""
+        tick = self.clock.moment(time)
+        self._remove_old(clusters, tick)
+        self.clock.advance(tick)
+
     def _remove_old(self, clusters: Clusters, tick: int) -> None:
         """Remove samples that are too old at this moment, before a new one enters."""
         span, timed = int(self.clock.span), self.clock.timed
