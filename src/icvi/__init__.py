@@ -28,6 +28,7 @@ _HOME = {
     "Index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
     "NI": "icvi.indices",
+    "Panes": "icvi.tracking.panes",
     "Partition": "icvi.state.partition",
     "Quantizer": "icvi.art.quantizer",
     "State": "icvi.kernels.state",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from icvi.saving.kinds import load as load
     from icvi.state.partition import Partition as Partition
     from icvi.tracking.bank import TrackerBank as TrackerBank
+    from icvi.tracking.panes import Panes as Panes
     from icvi.tracking.trace import Trace as Trace
     from icvi.tracking.tracker import Tracker as Tracker
     from icvi.watching.watch import watch as watch

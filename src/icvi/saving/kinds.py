@@ -28,6 +28,7 @@ Path = str | os.PathLike[str]
 #: Kind -> the module that packs and unpacks it.
 _MODULES = {
     "Tracker": "icvi.tracking.saved.tracker",
+    "Panes": "icvi.tracking.saved.panes",
     "Partition": "icvi.state.saved_partition",
     "Connectivity": "icvi.connectivity.saved_connectivity",
     "FuzzyART": "icvi.art.saved_art",

@@ -69,7 +69,7 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     if "prototypes" in part.facts:
         quantizer = part.part("prototypes").named("quantization")
     options: dict[str, Any] = {
-        "indices": _indices(part, own),
+        "indices": unpack_indices(part, own),
         "noise_label": part.part("partition").value("noise_label"),
         "undefined": part.text("undefined"),
         "window": part.value("window"),
@@ -127,7 +127,8 @@ def _set_origin(part: Part, fading: HalfLife) -> None:
     fading.origin = origin
 
 
-def _indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
+def unpack_indices(part: Part, own: Mapping[str, Index]) -> list[Index]:
+    """The indices of a file; those of the user by their names."""
     entries = part.many("indices")
     for entry in entries:
         part.require(isinstance(entry, dict), "indices", "specifications", entry)
