@@ -22,6 +22,7 @@ from rich.console import Console
 import processes
 import startup
 from clock import Job, Result
+from groups import groups
 from living import living
 from report import Row, save, show
 from watching import watching
@@ -295,6 +296,7 @@ GROUPS: dict[str, Callable[[Bench], Iterator[Row]]] = {
     "insight": insight,
     "memory": memory,
     "batch": batch,
+    "groups": groups,
     "living": living,
     "art": art,
     "watch": watching,

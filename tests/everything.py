@@ -92,6 +92,9 @@ def forget(indices, prototypes=False):
         last = TIME[-1] + np.timedelta64(60, "s")
         t.update(X[0], 0, time=last if timed else None)
         assert t.values
+        if timed:
+            t.advance(last + np.timedelta64(5, "s"))
+            assert t.values
 
 
 def watch_for_faults(indices):
@@ -144,6 +147,17 @@ def partition():
         p.merge_clusters(0, 1)
         p.save("partition.icvi")
         assert icvi.load("partition.icvi").n_clusters == 2
+
+
+def panes():
+    """Slices of time."""
+    p = icvi.Panes(10, 3, "paper")
+    p.update_many(X, LABELS, np.arange(60.0))
+    p.update(X[0], 0, 60.0)
+    p.advance(70.0)
+    both = p + icvi.from_bytes(p.to_bytes())
+    assert both.values
+    assert len(both.readings()) == 2
 
 
 def connectivity():
@@ -214,6 +228,7 @@ def scores():
     icvi.score(X, LABELS, "CH")
     icvi.scores(X, LABELS, "all", weights=np.full(60, 2.0))
     icvi.scores(X, LABELS, ["Conn"])
+    icvi.scores_by(np.arange(1200) % 400, np.tile(X, (20, 1)), np.tile(LABELS, 20), "all")
     icvi.verdict(X, LABELS)
     many = np.tile(X, (60, 1)) + RNG.normal(size=(3600, 2))  # more than numpy alone is for
     for name in set(icvi.batch.__all__) - {"conn_index", "conn_index_score"}:
@@ -253,6 +268,7 @@ ALL = [
     mixtures,
     read_alone,
     partition,
+    panes,
     connectivity,
     bank,
     clusterers,

@@ -82,6 +82,8 @@ def use(thing: Any, path: Path) -> None:
     match thing:
         case icvi.Tracker():
             steps = _tracker_steps(thing)
+        case icvi.Panes():
+            steps = _panes_steps(thing)
         case icvi.Partition():
             steps = _partition_steps(thing)
         case icvi.Connectivity():
@@ -182,6 +184,22 @@ def _partition_steps(p: Any) -> list[Any]:
         lambda: p + p.copy(),
         lambda: p.remove_many(rows[5:9], LABELS[45:49]),
         _read(p, *_STATE),
+    ]
+
+
+def _panes_steps(p: Any) -> list[Any]:
+    rows = np.resize(X[40:], (20, p.latest().n_features or 2))
+    times = np.arange(20.0) + 35.0
+    return [
+        _read(p, "values", "n_samples", "n_late", "labels"),
+        p.readings,
+        lambda: p.update(rows[0], 0, times[0]),
+        lambda: p.update_many(rows, LABELS[40:], times),
+        lambda: p.update_many(rows, LABELS[40:], times.astype("datetime64[s]")),
+        lambda: p.latest(1).values,
+        lambda: p.advance(61.0),
+        lambda: p + p.copy(),
+        _read(p, "values", "n_samples", "n_late", "labels"),
     ]
 
 

@@ -162,6 +162,34 @@ def _use_partition(p: Any) -> dict[str, Any]:
     }
 
 
+# -- panes ---------------------------------------------------------------------------------
+
+
+def _panes(dated: bool = False, **options: Any) -> Kind:
+    """Panes of 10 seconds for the samples of a minute, one of which is late."""
+    start = np.datetime64("2026-01-01") if dated else 0
+    times = np.arange(60).astype("timedelta64[s]") + start if dated else np.arange(60.0)
+
+    def make() -> Any:
+        p = icvi.Panes(timedelta(seconds=10) if dated else 10.0, 3, FEW, late="count", **options)
+        p.update_many(X[HALF], LABELS[HALF], times[HALF])
+        p.update(X[0], 0, times[0])
+        return p
+
+    def resume(p: Any) -> dict[str, Any]:
+        before = {**p.values, "late": p.n_late, "labels": list(map(str, p.labels))}
+        p.update_many(X[REST], LABELS[REST], times[REST])
+        table = p.readings()
+        return {**before, "start": table["start"], "after": list(p.values.values())}
+
+    return Kind(make, resume)
+
+
+def _use_panes(p: Any) -> dict[str, Any]:
+    p.update_many(X, LABELS, np.arange(60.0))
+    return p.values
+
+
 # -- connectivities ------------------------------------------------------------------------
 
 
@@ -258,6 +286,9 @@ KINDS: dict[str, Kind] = {
     "partition-labels": Kind(_odd_labels, _use_partition),
     "partition-noise": Kind(_only_noise, _use_partition),
     "partition-empty": Kind(icvi.Partition, _use_partition),
+    "panes": _panes(),
+    "panes-datetimes": _panes(dated=True, noise_label=0, undefined="limit"),
+    "panes-empty": Kind(lambda: icvi.Panes(5, 4, "paper"), _use_panes),
     "connectivity": _connectivity(),
     "connectivity-toolbox": _connectivity("toolbox", "CADJ"),
     "connectivity-combined": Kind(_combined, _use_connectivity),

@@ -11,7 +11,9 @@ from saved_objects import KINDS
 
 #: All but estimators, which have files only.
 HAVE_BYTES = [
-    name for name in KINDS if name.startswith(("tracker", "bank", "partition", "connectivity"))
+    name
+    for name in KINDS
+    if name.startswith(("tracker", "bank", "panes", "partition", "connectivity"))
 ]
 
 

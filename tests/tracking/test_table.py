@@ -108,3 +108,17 @@ def test_pandas_gets_the_same_and_may_change_it():
 def test_copies_hold_the_same():
     for other in (copy.deepcopy(TABLE), pickle.loads(pickle.dumps(TABLE))):
         assert repr(other) == repr(TABLE)
+
+
+def test_times_are_shown_as_times_and_stay_such_in_rows():
+    times = np.array(["2026-01-01T10:00", "2026-01-01T11:30"], dtype="datetime64[ns]")
+    table = Table({"start": times, "n": [1.0, 2.5]})
+    assert str(table).splitlines()[1] == "2026-01-01T10:00    1"
+    assert table[1]["start"] == np.datetime64("2026-01-01T11:30")
+    assert table.to_arrow()["start"].to_numpy().tolist() == times.tolist()
+
+
+def test_columns_of_several_types_are_strings_in_arrow():
+    table = Table({"label": [1, "a", None], "n": [1.0, np.nan, 2.0]}).to_arrow()
+    assert table["label"].to_pylist() == ["1", "a", "None"]
+    assert table["n"].null_count == 0

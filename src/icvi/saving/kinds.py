@@ -44,7 +44,7 @@ def save(kind: str, thing: Any, path: Path) -> None:
 
 
 def load(path: Path, indices: Iterable[Any] = ()) -> Any:
-    """Load a tracker, a partition, a connectivity or an ART estimator from a file.
+    """Load a tracker, panes, a partition, a connectivity or an ART estimator from a file.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
 
     Returns
     -------
-    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
+    Tracker, Panes, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
         It resumes exactly as the saved object would have.
 
     Examples

@@ -211,8 +211,10 @@ class Panes(Transactional):
         # Those whose slice is over by the end of the chunk came in time, and are gone.
         counted = ~late & (slices > newest[-1] - self._count)
         panes = dict(self._panes)
-        for number in np.unique(slices[counted]).tolist():
-            rows = counted & (slices == number)
+        order = np.flatnonzero(counted)
+        order = order[np.argsort(slices[order], kind="stable")]
+        numbers, starts = np.unique(slices[order], return_index=True)
+        for number, rows in zip(numbers.tolist(), np.split(order, starts[1:])):
             panes[number] = panes.get(number, self._empty).copy()
             panes[number].add_many(X[rows], names[rows], weights[rows])
         self._panes, self._whole = dict(sorted(panes.items())), None

@@ -110,7 +110,7 @@ class Table:
         cells = self._cells()
         widths = [max(map(len, column)) for column in cells]
         sides = [
-            "<" if column.dtype.kind == "O" and not _all_numbers(column) else ">"
+            "<" if column.dtype.kind in "OUM" and not _all_numbers(column) else ">"
             for column in self._columns.values()
         ]
         lines = [
@@ -157,10 +157,14 @@ def _frozen(column: Any) -> NDArray[Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) else value
+    # numpy makes a plain number of a time in nanoseconds.
+    keeps = isinstance(value, np.generic) and not isinstance(value, (np.datetime64, np.timedelta64))
+    return value.item() if keeps else value
 
 
 def _all_numbers(column: NDArray[Any]) -> bool:
+    if column.dtype.kind == "M":
+        return False
     return all(item is None or isinstance(item, (int, float)) for item in column[:_ROWS].tolist())
 
 
@@ -171,6 +175,8 @@ def _texts(column: NDArray[Any]) -> list[str]:
         finite = numbers[np.isfinite(numbers)]
         whole = bool((finite == np.round(finite)).all() and (np.abs(finite) < 1e15).all())
         return [f"{number:.0f}" if whole else f"{number:.4g}" for number in numbers.tolist()]
+    if column.dtype.kind == "M":
+        return [str(text) for text in np.datetime_as_string(column[:_ROWS], unit="auto")]
     return [_text(item) for item in column[:_ROWS].tolist()]
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.kernels import layout as L
+from icvi.kernels.groups import arrange, score_groups
 from icvi.progress import progress
-from icvi.state.arrays import kernel
 from icvi.tracking.index_reader import IndexReader
 
 Floats = NDArray[np.float64]
@@ -49,7 +49,7 @@ def read_groups(indices: Sequence[Index], samples: Samples, reader: IndexReader)
     ks = np.empty(n_groups, dtype=np.int64)
     known = np.zeros((2, int(labels.max()) + 1), dtype=np.int64)
     w = np.empty(0) if weights is None else weights
-    kernel("arrange")(groups, labels, w, bounds, order, columns, ks, known)
+    arrange(groups, labels, w, bounds, order, columns, ks, known)
     totals, values = np.zeros(n_groups), np.full((n_groups, len(indices)), np.nan)
     p = reader.partition
     with progress("icvi", n) as advance:
@@ -60,7 +60,7 @@ def read_groups(indices: Sequence[Index], samples: Samples, reader: IndexReader)
             p.meta[L.WANT] |= L.WANT_SEP  # B is summed, not a difference: the same digits as scores
             caches = (p.C.copy(), plan.G.copy())
             for part in _blocks(some, np.diff(bounds)):
-                kernel("score_groups")(
+                score_groups(
                     *(p.A, p.Q, p.C, plan.G, *caches, p.meta, plan.steps, plan.parameters),
                     *(X, w, bounds, order, columns, ks, part, totals, values),
                 )
