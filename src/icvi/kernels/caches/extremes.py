@@ -11,14 +11,16 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array
-from icvi.kernels.compiler.compiling import kernel, step
+from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.sums import extreme
 
 
-@kernel
+@embedded
 def distances(A, J, k, d, row):
     """row[i] = D_iJ = ||v_i - v_J||^2 for every cluster i."""
     for i in range(1, k + 1):
@@ -31,7 +33,7 @@ def distances(A, J, k, d, row):
             row[i] += e * e
 
 
-@kernel(inline="always")
+@embedded(forceinline=True)
 def entries(C, family, J, k, D):
     """Entries of row J of a table in OWN, of its column J in SEEN; D is the row of D_iJ.
 
@@ -53,7 +55,7 @@ def entries(C, family, J, k, D):
             C[L.OWN, i] = C[D, i]
 
 
-@kernel(inline="always")
+@embedded(returns=types.int64, forceinline=True)
 def exchange(C, family, sign, J, k):
     """Scan row J and offer its column to the other rows; how many of them must be scanned again.
 
@@ -96,7 +98,7 @@ def exchange(C, family, sign, J, k):
     return scans
 
 
-@kernel(inline="always")
+@embedded
 def refresh_family(A, C, family, sign, J, k, d):
     """Bring one family up to date: scan row J, then every row whose best may be elsewhere now.
 
