@@ -25,7 +25,10 @@ class _Callers:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Let numpy's linear algebra use one thread inside; callers may be nested, or in threads."""
+    """Let numpy's linear algebra use one thread inside; callers may be nested, or in threads.
+
+    Libraries that are loaded after the first call, such as scipy's own, are left alone.
+    """
     with _Callers.lock:
         limit = _controller().limit(limits=1, user_api="blas")
         if not _Callers.inside:
