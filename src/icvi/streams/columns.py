@@ -14,10 +14,13 @@ Column = str | int
 
 #: Names that labels have, without punctuation. A column of numbers with such a name is a feature
 #: only where it is asked for.
-_LABELS = (
-    "target targets label labels class classes cluster clusters clusterid classid labelid "
-    "clusterlabel classlabel truth groundtruth species"
-).split()
+_LABELS = frozenset(
+    (
+        *("target", "targets", "label", "labels", "class", "classes", "cluster", "clusters"),
+        *("targetid", "labelid", "classid", "clusterid", "classlabel", "clusterlabel"),
+        *("truth", "groundtruth", "species"),
+    )
+)
 _MAGIC = "*?["
 _SHOWN = 8  # columns in a line about them
 
@@ -128,7 +131,9 @@ class Wanted:
                 features.append(str(_find(names, column, where)))
                 continue
             found = [name for name in _matches(names, column, where) if name not in reasons]
-            features += [n for n in found if n and numeric.get(n) is not False and n not in features]
+            features += [
+                n for n in found if n and numeric.get(n) is not False and n not in features
+            ]
         label, time = (_find(names, column, where) for column in (self.label, self.time))
         for name in features:
             if features.count(name) > 1:
@@ -177,7 +182,9 @@ class Wanted:
             )
         if not features:
             likely = [name for name, reason in left_out.items() if reason == LOOKS_LIKE_LABELS]
-            advice = f"; to take {listed(likely)}, list the features: columns=[...]" if likely else ""
+            advice = (
+                f"; to take {listed(likely)}, list the features: columns=[...]" if likely else ""
+            )
             raise ValueError(f"{where}: no column holds numbers; it has {listed(names)}{advice}")
         return Chosen(tuple(features), label, time, left_out)
 
@@ -231,7 +238,9 @@ def described_columns(chosen: Chosen) -> tuple[str, ...]:
         every = f"all {len(features):,} columns" if len(features) > 1 else "the only column"
         return (f"using {every}: {used}",)
     # One reason for many columns is given once.
-    shown = [f"{name or 'a column without a name'} ({why})" for name, why in left_out.items()]
+    shown = [
+        f"{name} ({why})" if name else "a column without a name" for name, why in left_out.items()
+    ]
     if len(left_out) > _SHOWN and len(set(left_out.values())) == 1:
         shown = [f"{_few([*left_out])} ({next(iter(left_out.values()))})"]
     total = len(features) + len(left_out)

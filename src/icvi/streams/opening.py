@@ -165,9 +165,7 @@ def _open_files(
     return ParquetSource(files, wanted, **options)
 
 
-def _text_source(
-    format: str, files: Any, wanted: Wanted, given: Given, **options: Any
-) -> Source:
+def _text_source(format: str, files: Any, wanted: Wanted, given: Given, **options: Any) -> Source:
     if format == "csv":
         from icvi.streams.files.csv_source import CsvSource
 

@@ -52,7 +52,9 @@ def header_of_comment(comment: str, first: Sequence[str], dialect: Dialect) -> l
     """
     width = len(first)
     padded = width > 1 and not first[-1].strip()
-    names = [name.strip() for row in dialect.reader([comment.lstrip(f"{COMMENT} ")]) for name in row]
+    names = [
+        name.strip() for row in dialect.reader([comment.lstrip(f"{COMMENT} ")]) for name in row
+    ]
     if len(names) != width or len(set(names)) < width or any(map(looks_like_number, names)):
         names = [f"x{number}" for number in range(1, width + 1)]
     return [*names[:-1], ""] if padded else names

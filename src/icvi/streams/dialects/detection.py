@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 from collections import Counter
 from collections.abc import Sequence
@@ -52,10 +53,8 @@ def detect(lines: Sequence[str], given: Given, where: str) -> Dialect:
 
 def _split(lines: Sequence[str], separator: str) -> Rows:
     rows: Rows = []
-    try:
+    with contextlib.suppress(csv.Error):  # reported when the row is read
         rows.extend(row for row in Dialect(separator).reader(list(lines)) if row)
-    except csv.Error:
-        pass  # whoever reads the row reports it
     return rows
 
 
@@ -104,7 +103,9 @@ def _fits(row: list[str], first: list[str]) -> bool:
 def _one_column(lines: Sequence[str]) -> bool:
     """Whether there is one column, of numbers with decimal commas."""
     fields = [line.strip().strip('"') for line in lines]
-    return len(fields) > 1 and all("," in field and looks_like_number(field) for field in fields[1:])
+    return len(fields) > 1 and all(
+        "," in field and looks_like_number(field) for field in fields[1:]
+    )
 
 
 # -- numbers ---------------------------------------------------------------------------------

@@ -115,10 +115,10 @@ class Given:
 
     @classmethod
     def of(cls, sep: Any = None, decimal: Any = None, header: Any = None) -> Given:
-        """Check what was given.
+        r"""Check what was given.
 
         >>> Given.of("tab", ",")
-        Given(separator='\\t', decimal=',', header=None)
+        Given(separator='\t', decimal=',', header=None)
         """
         separator = None
         if sep is not None:

@@ -109,6 +109,6 @@ def _explained(error: ValueError, text: str) -> ValueError:
     found = LIKE.fullmatch(text.strip())
     if found is None or is_number(text):
         return error
-    what = "a thousands separator" if found["mark"] else "a decimal comma"
-    advice = "" if found["mark"] else "; give decimal=','"
-    return ValueError(f"{error} ({what}?{advice})")
+    if found["mark"]:
+        return ValueError(f"{error}: a thousands separator?")
+    return ValueError(f"{error}: a decimal comma? give decimal=','")

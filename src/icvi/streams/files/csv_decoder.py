@@ -174,10 +174,7 @@ class CsvDecoder(BlockDecoder):
         if row.problem is not None:
             raise ValueError(f": {row.problem}")
         if len(row.fields) != len(self._header):
-            like = "header" if self._dialect.header else "first line"
-            raise ValueError(
-                f": expected {len(self._header)} fields like the {like}, got {len(row.fields)}"
-            )
+            raise ValueError(self._other_width(len(row.fields)))
         for name, text in zip(self._header, row.fields):
             _check_text(name, text)
         return read_sample(
@@ -188,10 +185,15 @@ class CsvDecoder(BlockDecoder):
             time=lambda text: self._times.read(self._spelling.as_plain(text)),
         )
 
+    def _other_width(self, fields: int) -> str:
+        width, like = len(self._header), "header" if self._dialect.header else "first line"
+        text = f": expected {width} fields like the {like}, got {fields}"
+        if self._dialect.separator == "," and fields == 2 * width:
+            text += "; decimal commas need another separator, or quotes around the numbers"
+        return text
 
-def split_rows(
-    block: Block, dialect: Dialect = ORDINARY, *, single: bool = False
-) -> Iterator[Row]:
+
+def split_rows(block: Block, dialect: Dialect = ORDINARY, *, single: bool = False) -> Iterator[Row]:
     """Rows of a block by the csv module; empty lines count only where there is a single column."""
     text = block.data.decode(errors="surrogateescape")
     lines = text.split("\n")

@@ -144,10 +144,9 @@ class CsvSource(TextSource):
             return ()
         notes = [str(self._dialect)] if str(self._dialect) else []
         if not self._dialect.header and self._header:
-            names = self._header
+            names = [name for name in self._header if name]
             through = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
-            kind = "column is" if len(names) == 1 else "columns are"
-            notes.append(f"no header, the {kind} {through}")
+            notes.append(f"no header, the column{'s are' if len(names) > 1 else ' is'} {through}")
         return (f"{self._files[0]}: {', '.join(notes)}",) if notes else ()
 
     def _choose(self, block: Block) -> Chosen | None:
