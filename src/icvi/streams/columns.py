@@ -233,7 +233,7 @@ def described_columns(chosen: Chosen) -> tuple[str, ...]:
     features, left_out = chosen.features, chosen.left_out
     if not features:
         return ()
-    used = _few(features)
+    used = few(features)
     if not left_out:
         every = f"all {len(features):,} columns" if len(features) > 1 else "the only column"
         return (f"using {every}: {used}",)
@@ -242,13 +242,13 @@ def described_columns(chosen: Chosen) -> tuple[str, ...]:
         f"{name} ({why})" if name else "a column without a name" for name, why in left_out.items()
     ]
     if len(left_out) > _SHOWN and len(set(left_out.values())) == 1:
-        shown = [f"{_few([*left_out])} ({next(iter(left_out.values()))})"]
+        shown = [f"{few([*left_out])} ({next(iter(left_out.values()))})"]
     total = len(features) + len(left_out)
-    return (f"using {len(features):,} of {total:,} columns: {used}; left out: {_few(shown)}",)
+    return (f"using {len(features):,} of {total:,} columns: {used}; left out: {few(shown)}",)
 
 
-def _few(texts: Sequence[str]) -> str:
-    """A list that stays readable, whatever its length."""
+def few(texts: Sequence[str]) -> str:
+    """A list that stays readable, whatever its length: the first ones, and how many more."""
     if len(texts) <= _SHOWN + 2:
         return ", ".join(texts)
     return f"{', '.join(texts[:_SHOWN])} and {len(texts) - _SHOWN:,} more"

@@ -104,7 +104,7 @@ def open_source(
     """
     refuse_unknown(open_source, redis, REDIS)
     wanted, follow = Wanted.of(columns, label, time, exclude), as_flag(follow, "follow")
-    given = Given.of(sep, decimal, header)
+    dialect = Given.of(sep, decimal, header)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     if format not in (None, *_TEXT, "parquet"):
         raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
@@ -113,7 +113,7 @@ def open_source(
         # Each kind of source is imported when it is needed, so that commands start faster.
         from icvi.streams.redis.source import RedisSource
 
-        _refuse_dialect(given, "a Redis stream")
+        _refuse_dialect(dialect, "a Redis stream")
         return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
         given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
@@ -123,17 +123,17 @@ def open_source(
             raise ValueError("standard input is closed: there is nothing to read")
         what = sys.stdin.buffer
     if paths.is_path(what) or _are_paths(what):
-        return _open_files(what, wanted, format, given, following, options)
+        return _open_files(what, wanted, format, dialect, following, options)
     if hasattr(what, "read"):
         if format not in _TEXT:
             raise ValueError(
                 f"expected format='csv' or format='ndjson' for a stream without a name, got "
                 f"{short(format)}"
             )
-        return _text_source(format, what, wanted, given, **options)
+        return _text_source(format, what, wanted, dialect, **options)
     if follow:
         raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
-    _refuse_dialect(given, f"a {type(what).__name__}")
+    _refuse_dialect(dialect, f"a {type(what).__name__}")
     from icvi.streams.memory_source import MemorySource
 
     what = np.asarray(what) if isinstance(what, memoryview) else what
