@@ -427,7 +427,7 @@ def test_a_source_that_cannot_be_read_is_named(folder):
     for name, message in damaged(folder):
         for trace in ("t.csv", "t.parquet"):
             told = refused(name, "--labels", "c", *CH, "--trace", trace, "--overwrite")
-            assert told.startswith("Error: ")
+            assert "Error: " in told
             assert message in told
             assert "Errno" not in told
             if os.path.exists(trace):
@@ -547,7 +547,7 @@ NAMES = {
 @pytest.mark.parametrize("typed", NAMES)
 def test_what_is_not_there_is_named_with_what_is(typed, data):
     message = refused("s.csv", *typed.split())
-    assert message.startswith("Error: ")
+    assert re.search("^Error: ", message, re.MULTILINE)
     assert NAMES[typed] in message
     assert "Errno" not in message
 

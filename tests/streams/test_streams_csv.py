@@ -83,7 +83,7 @@ BROKEN = {
         r"a.csv, line 1: expected a header .* got numbers \('1.5'",
     ),
     "a name twice": (b"x,y,x\n1,2,3\n", "a.csv, line 1: column 'x' appears twice"),
-    "UTF-16": ("x,y\n1,2\n".encode("utf-16"), "a.csv, line 1: this is UTF-16; save the file as"),
+    "UTF-16": ("x,y\n1,2\n".encode("utf-16"), "a.csv, line 1: this is UTF-16; convert the file"),
     "not UTF-8 in the header": (b"x,h\xf6he\n1,2\n", "a.csv, line 1: byte 0xf6 is not UTF-8"),
     "NUL in the header": (b"x,y\0\n1,2\n", "a.csv, line 1: a NUL byte"),
     "old Mac": (b"x,y\r1,2\r3,4\r", "a.csv, line 1: a carriage return in the middle"),

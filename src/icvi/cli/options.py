@@ -26,7 +26,9 @@ def complete_index(
     named = [CompletionItem(index.name, help=index.title) for index in catalogue()]
     groups = [CompletionItem("paper", help="those of the paper"), CompletionItem("all")]
     done, comma, last = incomplete.rpartition(",")
-    found = [item for item in groups + named if item.value.lower().startswith(last.lower())]
+    found = [item for item in groups + named if item.value.startswith(last)]
+    if not found:  # case does not matter
+        found = [item for item in named if item.value.lower().startswith(last.lower())]
     return [CompletionItem(f"{done}{comma}{item.value}", help=item.help) for item in found]
 
 

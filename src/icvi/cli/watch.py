@@ -14,8 +14,8 @@ from icvi.cli.options import number
 
 _CLUSTERERS = (
     "art, smart, kmeans (minibatch-kmeans), birch, dbstream, denstream, clustream, streamkmeans, "
-    "a class or an estimator object (package.module.Class; importing a module runs its code), or the file of "
-    "a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
+    "a class or an estimator object (package.module.Class; importing a module runs its code), or "
+    "the file of a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
 )
 
 #: The options under headings, in the order in which a user decides on them.
@@ -109,8 +109,8 @@ _GROUPS = {
     metavar="N",
     default=1024,
     show_default=True,
-    help="Samples that a scikit-learn clusterer learns at once; the first so many give the bounds of "
-    "art and smart, and the scale of --scale.",
+    help="Samples that a scikit-learn clusterer learns at once; the first so many give the bounds "
+    "of art and smart, and the scale of --scale.",
 )
 @click.option("--no-learn", is_flag=True, help="Only predict; the saved model does not learn.")
 @options.indices("paper")

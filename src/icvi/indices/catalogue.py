@@ -46,8 +46,8 @@ _ALIASES = {
     "DB": ("daviesbouldin",),
     "PS": ("partitionseparation",),
     "WB": ("wbindex",),
-    "GD43": ("dunn43", "generaliseddunn43", "generalizeddunn43"),
-    "GD53": ("dunn53", "generaliseddunn53", "generalizeddunn53"),
+    "GD43": ("generaliseddunn43", "generalizeddunn43"),
+    "GD53": ("generaliseddunn53", "generalizeddunn53"),
     "Conn": ("connindex", "connectivity"),
 }
 _BY_SPELLING = {

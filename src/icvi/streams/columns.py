@@ -32,17 +32,20 @@ class Chosen:
     features: tuple[str, ...]
     label: str | None = None
     time: str | None = None
-    #: Columns that are not features, and why; not known of a position.
+    #: Columns that are not features, and why.
     left_out: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     #: Whether the user named the features.
     named: bool = field(default=False, compare=False, repr=False)
+    #: Whether they are those of a position, which knows nothing about the others.
+    resumed: bool = field(default=False, compare=False, repr=False)
 
     @classmethod
     def of(cls, position: dict[str, Any]) -> Chosen | None:
         """Those of a position; None where it was taken before any row was read."""
         if "columns" not in position:
             return None
-        return cls(tuple(position["columns"]), position["label"], position["time"])
+        features = tuple(position["columns"])
+        return cls(features, position["label"], position["time"], resumed=True)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -231,20 +234,27 @@ def described_columns(chosen: Chosen) -> tuple[str, ...]:
     ('using 2 of 4 columns: x, y; left out: c (labels), name (text)',)
     """
     features, left_out = chosen.features, chosen.left_out
-    if not features:
+    if not features or chosen.resumed:
         return ()
     used = few(features)
     if not left_out:
         every = f"all {len(features):,} columns" if len(features) > 1 else "the only column"
         return (f"using {every}: {used}",)
-    # One reason for many columns is given once.
-    shown = [
-        f"{name} ({why})" if name else "a column without a name" for name, why in left_out.items()
-    ]
-    if len(left_out) > _SHOWN and len(set(left_out.values())) == 1:
-        shown = [f"{few([*left_out])} ({next(iter(left_out.values()))})"]
     total = len(features) + len(left_out)
-    return (f"using {len(features):,} of {total:,} columns: {used}; left out: {few(shown)}",)
+    shown = few(_with_reasons(left_out))
+    return (f"using {len(features):,} of {total:,} columns: {used}; left out: {shown}",)
+
+
+def _with_reasons(left_out: Mapping[str, str]) -> list[str]:
+    """Names with their reasons; a reason for many columns is given once."""
+    by_reason: dict[str, list[str]] = {}
+    for name, why in left_out.items():
+        key = why if len(left_out) > _SHOWN else f"{why} {name}"
+        by_reason.setdefault(key, []).append(name)
+    return [
+        f"{few(names)} ({left_out[names[0]]})" if names[0] else "a column without a name"
+        for names in by_reason.values()
+    ]
 
 
 def few(texts: Sequence[str]) -> str:

@@ -108,7 +108,9 @@ def _constant(X: NDArray[np.float64], names: Sequence[str], constant: NDArray[np
 
 def _dominant(X: NDArray[np.float64], names: Sequence[str]) -> Iterator[str]:
     variance = (X / max(np.abs(X).max(), 1e-300)).var(axis=0)  # no overflow
-    share = variance / variance.sum() if variance.sum() else variance
+    if (variance > 0.0).sum() < 2:
+        return
+    share = variance / variance.sum()
     j = int(share.argmax())
     if share[j] > _DOMINANT:
         yield (

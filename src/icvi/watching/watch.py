@@ -195,7 +195,7 @@ class Watch:
 
     def _report_source(self) -> None:
         """Report once how the source is read; only what was never reported in an earlier run."""
-        if self._noted:
+        if self._noted or self.resumed:
             return
         self._noted = self.source.chosen is not None
         self._take_note(self.source.notes)

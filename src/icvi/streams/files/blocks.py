@@ -213,5 +213,8 @@ class Blocks:
 
 def _without_bom(data: bytes, name: str) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{name}, line 1: this is UTF-16; save the file as UTF-8")
+        raise ValueError(
+            f"{name}, line 1: this is UTF-16; convert the file, for instance with iconv -f utf-16 "
+            f"-t utf-8"
+        )
     return data.removeprefix(BOM)

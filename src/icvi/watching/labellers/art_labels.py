@@ -94,14 +94,15 @@ class ArtLabels(Labeller):
     @property
     def notes(self) -> list[str]:
         """Where the bounds will come from."""
-        if self.first is None:
-            return []
-        which = "other features" if self._named_bounds else "features"
-        return [
+        # Whether all features have bounds by name is known as soon as `expect` knows the features.
+        return [] if self.first is None or self._named_bounds else [self._origin("features")]
+
+    def _origin(self, which: str) -> str:
+        return (
             f"{self.name} takes the bounds of the {which} from the first {self._batch:,} samples "
             f"(--batch) and clips later samples to them; give bounds=(low, high) (--bounds LOW "
             f"HIGH) if you know them"
-        ]
+        )
 
     def news(self) -> list[str]:
         """Warnings about samples that were clipped: the first time, then as their share grows."""
@@ -119,6 +120,7 @@ class ArtLabels(Labeller):
 
     def expect(self, columns: Sequence[str]) -> None:
         """Take the names of the features; refuse bounds of others."""
+        new = not self._columns
         super().expect(columns)
         for name in self._named_bounds:
             if name not in columns:
@@ -126,6 +128,8 @@ class ArtLabels(Labeller):
                     f"there are bounds for {name!r}, which is no feature"
                     f"{did_you_mean(name, columns)}; expected one of {listed(columns)}"
                 )
+        if new and self._named_bounds and self.first is not None:
+            self._news.append(self._origin("other features"))
 
     def label(self, batch: Batch) -> Labelled:
         """Learn the samples and return their categories, or predict these."""
