@@ -22,6 +22,7 @@ _LABELS = frozenset(
     )
 )
 _MAGIC = "*?["
+_NOT_LISTED = "not in columns"
 _SHOWN = 8  # columns in a line about them
 
 
@@ -115,7 +116,7 @@ class Wanted:
         if self.columns is None:
             return self._all_numeric(names, numeric, reasons, where, why or {})
         features = self._listed(names, numeric, reasons, where)
-        reasons = {name: reasons.get(name, "not in columns") for name in names}
+        reasons = {name: reasons.get(name, _NOT_LISTED) for name in names}
         reasons = {name: reason for name, reason in reasons.items() if name not in features}
         return Chosen(features, label, time, reasons, named=True)
 
@@ -249,7 +250,7 @@ def _with_reasons(left_out: Mapping[str, str]) -> list[str]:
     """Names with their reasons; a reason for many columns is given once."""
     by_reason: dict[str, list[str]] = {}
     for name, why in left_out.items():
-        key = why if len(left_out) > _SHOWN else f"{why} {name}"
+        key = why if len(left_out) > _SHOWN or why == _NOT_LISTED else f"{why} {name}"
         by_reason.setdefault(key, []).append(name)
     return [
         f"{few(names)} ({left_out[names[0]]})" if names[0] else "a column without a name"

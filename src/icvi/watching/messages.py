@@ -24,6 +24,7 @@ _TYPED = {
     "decimal=','": "--decimal ,",
     "header=False": "--no-header",
     "sep, decimal and header are for": "--sep, --decimal and --header are for",
+    "besides those in exclude": "besides those of --exclude",
     "in columns and in exclude": "in --columns and in --exclude",
     "follow=False": "leave out --follow",
     "patience=...": "--patience",
