@@ -764,6 +764,7 @@ COMPLETED = {
     "icvi watch --clu": {"--clusterer"},
     "icvi watch --rho": {"--rho", "--rho-a", "--rho-b"},
     "icvi watch s.csv --clusterer mini": {"minibatch-kmeans"},
+    "icvi watch s.csv --clusterer km": {"kmeans"},
     "icvi watch s.csv --indices S": {"SIL"},
     "icvi watch s.csv --indices CH,si": {"CH,SIL"},
     "icvi watch s.csv --scale m": {"minmax"},

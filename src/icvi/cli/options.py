@@ -39,7 +39,8 @@ def complete_clusterer(
     del context, parameter
     from icvi.watching.labellers.names import CLUSTERERS
 
-    found = [CompletionItem(name) for name in CLUSTERERS if name.startswith(incomplete)]
+    names = [*CLUSTERERS, "kmeans"]
+    found = [CompletionItem(name) for name in names if name.startswith(incomplete.lower())]
     return found or [CompletionItem(incomplete, type="file")]
 
 
