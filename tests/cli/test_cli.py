@@ -27,9 +27,11 @@ def run(*arguments, stdin=None, **environment):
 def test_the_list_has_a_line_per_index_with_direction_range_and_words():
     lines = run("list").stdout.splitlines()
     assert lines[0].split() == ["index", "better", "range", "what", "it", "is"]
-    assert len(lines) == 1 + len(icvi.catalogue())
+    assert len(lines) == 1 + len(icvi.catalogue()) + 4
     assert "SIL" in lines[4]
     assert "larger   [-1, 1]  Centroid silhouette: how much nearer" in lines[4]
+    assert lines[-2] == "paper  CH, PBM, SIL, NI, rCIP, rH, XB, DB, PS"
+    assert lines[-1] == "all    CH, I, PBM, SIL, NI, rCIP, rH, XB, DB, PS, WB, GD43, GD53"
 
 
 def test_the_list_is_json_too():
@@ -37,6 +39,7 @@ def test_the_list_is_json_too():
     assert [entry["name"] for entry in entries] == [index.name for index in icvi.catalogue()]
     assert entries[0]["range"] == [0.0, None]
     assert all(entry["formula"] and entry["reference"] for entry in entries)
+    assert [entries[at]["groups"] for at in (0, 1, -1)] == [["paper", "all"], ["all"], []]
 
 
 def test_warming_up_compiles_what_the_next_run_loads(tmp_path):

@@ -79,3 +79,45 @@ def test_what_describes_no_index_is_a_value_error(spec):
 
 def test_factories_are_taken_for_what_they_make_by_default():
     assert [index.name for index in select([icvi.I, icvi.NI, icvi.Conn])] == ["I", "NI", "Conn"]
+
+
+SPELT = {
+    "silhouette": "SIL", "Sil": "SIL", "silhouette-score": "SIL", "ch": "CH", "calinski": "CH",
+    "Calinski-Harabasz index": "CH", "davies-bouldin": "DB", "davies_bouldin": "DB",
+    "xie-beni": "XB", "XIE BENI": "XB", "rcip": "rCIP", "RH": "rH", "gd43": "GD43", "conn": "Conn",
+    "conn_index": "Conn", "i": "I", "pbm": "PBM", "negentropy": "NI", "wb": "WB",
+    "partition separation": "PS",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SPELT)
+def test_an_index_is_found_however_it_is_spelt(name):
+    (found,) = select(name)
+    assert found.name == SPELT[name]
+
+
+def test_names_are_a_list_with_commas_and_groups_have_any_case():
+    assert [index.name for index in select("SIL,CH")] == ["SIL", "CH"]
+    assert [index.name for index in select(["sil, xb", "WB"])] == ["SIL", "XB", "WB"]
+    assert select("Paper") == select("paper")
+    assert select("ALL") == select("all")
+    with pytest.raises(ValueError, match="expected every index once, got CH more than once"):
+        select("CH,calinski")
+    with pytest.raises(ValueError, match=r"unknown index ''.*or a group: paper, all"):
+        select("CH,")
+
+
+@pytest.mark.parametrize(
+    ("name", "guess"), [("silhuette", "SIL"), ("davis-bouldin", "DB"), ("papr", "paper")]
+)
+def test_a_misspelt_name_gives_the_one_that_is_meant(name, guess):
+    with pytest.raises(ValueError, match=f"unknown index '{name}', did you mean '{guess}'?"):
+        select(name)
+
+
+def test_a_tracker_reads_an_index_by_any_of_its_names():
+    t = icvi.Tracker("silhouette")
+    t.update_many([[0.0], [1.0], [8.0], [9.0]], [0, 0, 1, 1])
+    assert t["sil"] == t["SIL"] == t["Silhouette"]
+    with pytest.raises(KeyError, match="'CH' is not tracked"):
+        t["CH"]

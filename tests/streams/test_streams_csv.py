@@ -78,15 +78,12 @@ def test_only_a_header_is_a_stream_of_no_samples(tmp_path):
 
 BROKEN = {
     "empty file": (b"", "a.csv is empty; expected a header with the names"),
-    "no header": (
-        b"1.0,2.0,a\n3,4,b\n",
-        r"a.csv, line 1: expected a header .* got numbers \('1.0'",
+    "half a header": (
+        b"1.5,y\na,2\n",
+        r"a.csv, line 1: expected a header .* got numbers \('1.5'",
     ),
-    "semicolons": (b"x;y\n1;2\n", "a.csv, line 1: expected columns separated by commas, got semi"),
-    "tabs": (b"x\ty\n1\t2\n", "a.csv, line 1: .* got tabs"),
     "a name twice": (b"x,y,x\n1,2,3\n", "a.csv, line 1: column 'x' appears twice"),
-    "no name": (b",x,y\n0,1,2\n", r"a.csv: column 0 holds numbers but has no name \(an index"),
-    "UTF-16": ("x,y\n1,2\n".encode("utf-16"), "a.csv, line 1: this is UTF-16; save the file as"),
+    "UTF-16": ("x,y\n1,2\n".encode("utf-16"), "a.csv, line 1: this is UTF-16; convert the file"),
     "not UTF-8 in the header": (b"x,h\xf6he\n1,2\n", "a.csv, line 1: byte 0xf6 is not UTF-8"),
     "NUL in the header": (b"x,y\0\n1,2\n", "a.csv, line 1: a NUL byte"),
     "old Mac": (b"x,y\r1,2\r3,4\r", "a.csv, line 1: a carriage return in the middle"),

@@ -63,6 +63,8 @@ def naive(rule, samples, values):
     [
         ("SIL < 0.5", Rule("SIL", "<", 0.5)),
         ("SIL<.5", Rule("SIL", "<", 0.5)),
+        ("silhouette < 0.5", Rule("SIL", "<", 0.5)),
+        ("K > 20", Rule("k", ">", 20.0)),
         ("  CH >= 1e3  for  20 ", Rule("CH", ">=", 1000.0, 20)),
         ("SIL <= -0.25 for 1", Rule("SIL", "<=", -0.25)),
         ("k > 20 for 3 samples", Rule("k", ">", 20.0, 3)),
@@ -88,7 +90,7 @@ def test_a_rule_is_a_name_a_comparison_a_number_and_samples(text, rule):
         ("SIL < 0.5 for", "expected an alert such as"),
         ("SIL < 0.5 for 10 20", "expected an alert such as"),
         ("0.2 < SIL < 0.5", "about '0.2 < SIL', which is not watched"),
-        ("sil < 0.5", "about 'sil', which is not watched, did you mean 'SIL'.*CH, SIL, .*, k"),
+        ("sill < 0.5", "about 'sill', which is not watched, did you mean 'SIL'.*CH, SIL, .*, k"),
         ("DB < 0.5", "about 'DB', which is not watched.*expected one of CH, SIL"),
         ("SIL < low", "expected a finite number .* 'SIL < low', got 'low'"),
         ("SIL < nan", "expected a finite number"),

@@ -21,9 +21,16 @@ from icvi.cli.signals import raising
 from icvi.errors import INTERRUPTED
 from icvi.wording import for_terminal
 
+_FIRST = ("watch", "score", "list")
+
 
 class Commands(click.Group):
     """Commands that Ctrl-C ends without a traceback, also while one is being loaded."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The commands in the order in which a new user needs them."""
+        first = [name for name in _FIRST if name in self.commands]
+        return first + [name for name in super().list_commands(ctx) if name not in first]
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         """Parse what comes before the command."""

@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from icvi.indices import catalogue
+from icvi.indices.catalogue import groups
 from icvi.wording import BETTER, interval
 
 _WIDE = 400
@@ -25,6 +26,7 @@ def as_lines() -> Iterator[str]:
                 "better": BETTER[index.direction],
                 "range": [_finite(bound) for bound in index.range],
                 "reads": index.on,
+                "groups": [name for name, members in groups().items() if index.name in members],
                 "formula": index.formula,
                 "reference": index.reference,
             },
@@ -48,3 +50,6 @@ def print_table(console: Console) -> None:
     if not console.is_terminal:
         console.width = _WIDE
     console.print(table, highlight=False)
+    console.print("\ngroups (icvi watch --indices paper,Conn):", highlight=False)
+    for name, members in groups().items():
+        console.print(f"{name:5}  {', '.join(members)}", highlight=False)

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from icvi import __version__
@@ -41,15 +43,21 @@ def list_(as_json: bool) -> None:
         print_table(Console())
 
 
-@main.command()
+@main.command(short_help="Say how good a finished clustering is.")
 @click.argument("file")
 @click.option("--labels", "label", required=True, metavar="COL", help="Column with the labels.")
-@options.columns
+@options.reading
+@options.scale
+@options.scale_from
 @options.indices("all")
 @options.noise
 @options.bad_rows
 @click.option(
-    "--format", type=click.Choice(["csv", "ndjson"]), help="Format of standard input (FILE -)."
+    "--format",
+    type=click.Choice(["csv", "ndjson", "parquet"]),
+    metavar="FORMAT",
+    help="Format of standard input (csv or ndjson), or of files whose names do not show it (also "
+    "parquet).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of a table.")
 @click.option(
@@ -58,17 +66,7 @@ def list_(as_json: bool) -> None:
     show_default=True,
     help="Say how good the clustering is, and what to merge or split.",
 )
-def score(
-    file: str,
-    label: str,
-    columns: tuple[str, ...],
-    indices: tuple[str, ...],
-    noise: str | None,
-    bad_rows: str,
-    format: str | None,
-    as_json: bool,
-    verdict: bool,
-) -> None:
+def score(file: str, noise: str | None, as_json: bool, **given: Any) -> None:
     """Say how good a finished clustering is, and print its validity indices.
 
     FILE is a CSV, NDJSON or Parquet file with one row per sample, a quoted glob of several files,
@@ -76,19 +74,16 @@ def score(
     """
     from rich.console import Console
 
+    given |= options.scaling(given)
+    options.dialect(given)
+    if file == "-" and given["format"] is None:
+        raise click.UsageError("standard input needs --format csv or --format ndjson")
     with reported_errors():
         from icvi.cli.score import ScoredFile
 
-        scored = ScoredFile(
-            file,
-            label=label,
-            columns=columns,
-            indices=indices,
-            noise_label=noise,
-            bad_rows=bad_rows,
-            format=format,
-            verdict=verdict,
-        )
+        scored = ScoredFile(file, noise_label=noise, **given)
+    for note in scored.notes:
+        click.echo(for_terminal(note), err=True)
     if as_json:
         click.echo(scored.as_json())
     else:
@@ -100,7 +95,7 @@ def score(
             click.echo(f"  {for_terminal(reason)}", err=True)
 
 
-@main.command()
+@main.command(short_help="Compile ahead of time.")
 @click.argument("indices", nargs=-1, shell_complete=options.complete_index)
 def warmup(indices: tuple[str, ...]) -> None:
     """Compile ahead of time what INDICES need.

@@ -18,7 +18,11 @@ from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import why
 from icvi.progress import progress
 from icvi.streams import open_source
+from icvi.streams.columns import few
 from icvi.streams.values import typed_label
+from icvi.watching.first_look import FirstLook, left_out_labels
+from icvi.watching.messages import with_options
+from icvi.watching.scaling import FeatureScaling
 from icvi.wording import BETTER, printable, shown_address
 
 
@@ -29,19 +33,20 @@ class ScoredFile:
         self,
         path: str,
         *,
-        label: str,
-        columns: Sequence[str] | None,
+        columns: Sequence[str],
+        exclude: Sequence[str],
         indices: Sequence[str],
         noise_label: str | None,
-        bad_rows: str,
-        format: str | None,
+        scale: str,
+        scale_from: str | None,
         verdict: bool = True,
+        **reading: Any,
     ) -> None:
         self.indices: tuple[Index, ...] = select(list(indices))
         X, labels = [], []
         with (
             open_source(
-                path, columns=columns or None, label=label, bad_rows=bad_rows, format=format
+                path, columns=columns or None, exclude=exclude or None, **reading
             ) as source,
             progress(f"icvi: reading {shown_address(path)}", source.length) as advance,
         ):
@@ -49,14 +54,17 @@ class ScoredFile:
                 X.append(batch.X)
                 labels.append(np.asarray(batch.labels, dtype=object))
                 advance(len(batch))
-            self.columns, self.skipped, self.reasons = (
-                source.columns,
-                source.skipped,
-                source.reasons,
-            )
+            self.columns, chosen, notes = source.columns, source.chosen, source.notes
+            self.skipped, self.reasons = source.skipped, source.reasons
         if not X:
             raise ValueError(f"{shown_address(path)} has no samples")
         samples, y = np.concatenate(X), np.concatenate(labels)
+        look = FirstLook(scaled=scale != "none")
+        found = [] if chosen is None else left_out_labels(chosen)
+        found += look.take(samples, chosen, last=True)
+        #: How the file was read, and what is odd about the features.
+        self.notes = [with_options(text) for text in (*notes, *found)]
+        samples = FeatureScaling(scale, scale_from).scaled(samples, self.columns)
         noise = None if noise_label is None else _typed(noise_label, set(y.tolist()))
         self.values = scores(samples, y, list(self.indices), noise_label=noise)
         self.verdict = (
@@ -86,7 +94,7 @@ class ScoredFile:
         """A line about the data, the verdict and a table."""
         console.print(
             f"{self.n_samples:,} samples, {self.n_clusters} clusters, "
-            f"{len(self.columns)} features ({', '.join(map(printable, self.columns))})",
+            f"{len(self.columns)} features ({few([*map(printable, self.columns)])})",
             highlight=False,
             markup=False,
             emoji=False,

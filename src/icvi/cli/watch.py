@@ -13,15 +13,17 @@ from icvi.cli import options
 from icvi.cli.options import number
 
 _CLUSTERERS = (
-    "art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans, a class or "
-    "an estimator object (package.module.Class; importing a module runs its code), or the file of "
-    "a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
+    "art, smart, kmeans (minibatch-kmeans), birch, dbstream, denstream, clustream, streamkmeans, "
+    "a class or an estimator object (package.module.Class; importing a module runs its code), or "
+    "the file of a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
 )
 
 #: The options under headings, in the order in which a user decides on them.
 _GROUPS = {
-    "Source": "columns time bad_rows follow on_data_loss format group consumer patience",
-    "Labels": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
+    "Source": "columns exclude time bad_rows follow on_data_loss format sep decimal header group "
+    "consumer patience",
+    "Labels": "label clusterer rho rho_a rho_b alpha beta params seed bounds batch no_learn",
+    "Units": "scale scale_from",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
     "Output": "trace trace_format report save_model overwrite quiet",
@@ -35,7 +37,7 @@ _GROUPS = {
     short_help="Watch how good the clustering of a stream is.",
 )
 @click.argument("source", shell_complete=lambda *_: [CompletionItem("", type="file")])
-@options.columns
+@options.reading
 @click.option("--time", metavar="COL", help="Column with the times: ISO timestamps or seconds.")
 @options.bad_rows
 @click.option(
@@ -86,19 +88,29 @@ _GROUPS = {
     help="Any parameter of the clusterer, such as n_clusters=5; repeat for several.",
 )
 @click.option(
-    "--bounds",
-    nargs=2,
-    type=float,
-    metavar="LOW HIGH",
-    help="art, smart, Conn: range of all features.  [default: that of the first --batch samples]",
+    "--seed",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Random seed of the clusterer, if it has one.  [default: 0]",
 )
+@click.option(
+    "--bounds",
+    multiple=True,
+    type=options.Bounds(),
+    metavar="LOW HIGH",
+    help="art, smart, Conn: range of all features; or NAME=LOW:HIGH, such as temp=0:40, for one of "
+    "them, which may be repeated.  [default: that of the first --batch samples]",
+)
+@options.scale
+@options.scale_from
 @click.option(
     "--batch",
     type=click.IntRange(1),
     metavar="N",
     default=1024,
     show_default=True,
-    help="Samples that a scikit-learn clusterer learns at once.",
+    help="Samples that a scikit-learn clusterer learns at once; the first so many give the bounds "
+    "of art and smart, and the scale of --scale.",
 )
 @click.option("--no-learn", is_flag=True, help="Only predict; the saved model does not learn.")
 @options.indices("paper")
@@ -207,6 +219,7 @@ def watch(**given: Any) -> None:
     in a column (--labels), or a clusterer gives them (--clusterer):
 
     \b
+      icvi watch data.csv --clusterer kmeans --param n_clusters=5 --scale standard
       icvi watch data.csv --labels cluster
       icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.csv
       icvi watch data.csv --clusterer birch --param threshold=0.3 --report p.html

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from icvi.cli import options
 from icvi.wording import shown_address, without_passwords
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ def watch_job(given: dict[str, Any]) -> Job:
     """Check the options against each other, and make what they name."""
     _check_together(given)
     optional = {name: given.pop(name) for name in (*_REDIS, "distinct")}
+    given |= options.scaling(given)
+    given["bounds"] = _bounds(given["bounds"])
     clusterer = _clusterer(given)
     from icvi.watching.command import Job
 
@@ -39,7 +42,8 @@ def watch_job(given: dict[str, Any]) -> Job:
         options={
             "noise_label": _label(given.pop("noise")),
             "learn": not given.pop("no_learn"),
-            "columns": list(given.pop("columns")) or None,
+            "columns": given.pop("columns") or None,
+            "exclude": given.pop("exclude") or None,
             "indices": list(given.pop("indices")),
             "alerts": list(given.pop("alerts")),
             **given,
@@ -52,7 +56,7 @@ def _check_together(given: dict[str, Any]) -> None:
     """Refuse options that need others, or contradict each other."""
     if (given["clusterer"] is None) == (given["label"] is None):
         raise click.UsageError("give either --labels COL or --clusterer NAME")
-    for option in ("save_model", "no_learn", "params", *_ART):
+    for option in ("save_model", "no_learn", "params", "seed", *_ART):
         if given[option] not in (None, False, ()) and given["clusterer"] is None:
             raise click.UsageError(f"{_typed(option)} needs a --clusterer")
     if given["source"] == "-" and given["format"] not in _TEXT:
@@ -69,6 +73,17 @@ def _check_together(given: dict[str, Any]) -> None:
     for option in ("window", "half_life"):
         if isinstance(given[option], timedelta) and given["time"] is None:
             raise click.UsageError(f"{_typed(option)} is a time: it needs --time COL")
+    options.dialect(given)
+    if given["bounds"] and (given["scale"] or "none") != "none":
+        raise click.UsageError(
+            "give either --bounds or --scale: bounds are in the units of the data and scale each "
+            "feature already"
+        )
+    report = given["report"]
+    if report is not None and not report.lower().endswith((".html", ".htm")):
+        raise click.UsageError(
+            f"--report writes a web page: expected a file that ends with .html, got {report}"
+        )
     for option in ("alarms", "on_alert", "fail_on_alert"):
         if given[option] and not (given["insight"] or given["alerts"]):
             raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")
@@ -92,11 +107,16 @@ def _without_passwords(arguments: list[str]) -> list[str]:
 
 def _clusterer(given: dict[str, Any]) -> Any:
     """The clusterer that the options name; None where there are labels."""
-    name, params = given.pop("clusterer"), _params(given.pop("params"))
+    name, params, seed = given.pop("clusterer"), _params(given.pop("params")), given.pop("seed")
+    from icvi.watching.labellers.names import is_ours
+
     art = {option: given.pop(option) for option in _ART}
     art = {option: value for option, value in art.items() if value is not None}
-    ours = name is not None and name.lower() in ("art", "smart")
-    if given["bounds"] and not _tracks_prototypes(given["indices"]):
+    ours = name is not None and is_ours(name)
+    if isinstance(given["bounds"], dict):
+        if not ours:
+            raise click.UsageError("--bounds NAME=LOW:HIGH is for --clusterer art or smart")
+    elif given["bounds"] and not _tracks_prototypes(given["indices"]):
         if not ours:
             raise click.UsageError(
                 "--bounds is for --clusterer art or smart, and for --indices Conn"
@@ -106,9 +126,24 @@ def _clusterer(given: dict[str, Any]) -> Any:
         art["bounds"] = given["bounds"]
     if name is None:
         return None
-    from icvi.watching.labellers import named_clusterer
+    from icvi.watching.labellers import named_clusterer, seed_of
+    from icvi.watching.labellers.models import is_model
 
-    return named_clusterer(name, {**art, **params})
+    clusterer = named_clusterer(name, {**art, **params}, seed or 0)
+    if seed is not None and (is_model(name) or seed_of(type(clusterer)) is None):
+        raise click.UsageError(f"--seed: {type(clusterer).__name__} takes no random seed here")
+    return clusterer
+
+
+def _bounds(given: Sequence[tuple[str | None, tuple[float, float]]]) -> Any:
+    """Bounds of all features, or of each by its name; None where none are given."""
+    everywhere = [pair for name, pair in given if name is None]
+    named = {name: pair for name, pair in given if name is not None}
+    if len(everywhere) > 1 or len(named) + len(everywhere) < len(given):
+        raise click.UsageError("--bounds is given twice for the same feature")
+    if everywhere and named:
+        raise click.UsageError("give --bounds LOW HIGH for all features, or NAME=LOW:HIGH for each")
+    return named or (everywhere[0] if everywhere else None)
 
 
 def _params(texts: Sequence[str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -32,6 +33,46 @@ _GROUPS = {
     # These need labels alone, no prototypes.
     "all": tuple(name for name, entry in _CATALOGUE.items() if entry.on == "clusters"),
 }
+#: Other names of an index, without punctuation and in small letters.
+_ALIASES = {
+    "CH": ("calinskiharabasz", "calinski", "harabasz", "variance ratio criterion"),
+    "I": ("iindex",),
+    "PBM": ("pakhirabandyopadhyaymaulik",),
+    "SIL": ("silhouette", "centroidsilhouette"),
+    "NI": ("negentropyincrement", "negentropy"),
+    "rCIP": ("crossinformationpotential", "representativecrossinformationpotential"),
+    "rH": ("crossentropy", "representativecrossentropy", "renyi"),
+    "XB": ("xiebeni",),
+    "DB": ("daviesbouldin",),
+    "PS": ("partitionseparation",),
+    "WB": ("wbindex",),
+    "GD43": ("generaliseddunn43", "generalizeddunn43"),
+    "GD53": ("generaliseddunn53", "generalizeddunn53"),
+    "Conn": ("connindex", "connectivity"),
+}
+_BY_SPELLING = {
+    **{name.lower(): name for name in (*_GROUPS, *_CATALOGUE)},
+    **{alias.replace(" ", ""): name for name, found in _ALIASES.items() for alias in found},
+}
+
+
+def groups() -> dict[str, tuple[str, ...]]:
+    """Names of groups, and of the indices in them."""
+    return dict(_GROUPS)
+
+
+def canonical(name: str) -> str:
+    """The name of an index or a group, however it is spelt; any other text as it is.
+
+    >>> canonical("davies-bouldin"), canonical("Silhouette score"), canonical("PAPER")
+    ('DB', 'SIL', 'paper')
+    """
+    spelling = "".join(filter(str.isalnum, name.lower()))
+    for ending in ("", "index", "score", "coefficient"):
+        found = _BY_SPELLING.get(spelling.removesuffix(ending))
+        if found is not None:
+            return found
+    return name
 
 
 def catalogue() -> tuple[Index, ...]:
@@ -40,7 +81,13 @@ def catalogue() -> tuple[Index, ...]:
 
 
 def select(indices: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
-    """Indices by group ("paper", "all"), name or object, or a list of these."""
+    """Indices by group ("paper", "all"), name or object, or a list of these.
+
+    Names may be spelt in any case and in words, and separated by commas:
+
+    >>> [index.name for index in select("silhouette, ch, xie-beni")]
+    ['SIL', 'CH', 'XB']
+    """
     entries: Iterable[object]
     if isinstance(indices, (str, Index)) or callable(indices):
         entries = [indices]
@@ -83,7 +130,9 @@ def _expand(entry: object) -> tuple[Index, ...]:
     if isinstance(entry, Index):
         return (entry,)
     if isinstance(entry, str):
-        return tuple(_named(name) for name in _GROUPS.get(entry, (entry,)))
+        parts = [part.strip() for part in entry.split(",")] if "," in entry else [entry]
+        known = [canonical(part) for part in parts]
+        return tuple(_named(name) for part in known for name in _GROUPS.get(part, (part,)))
     for factory in _FACTORIES.values():
         if entry is factory:
             return (factory(),)
@@ -95,8 +144,15 @@ def _expand(entry: object) -> tuple[Index, ...]:
 
 def _named(name: str) -> Index:
     if name not in _CATALOGUE:
+        guess = did_you_mean(name, [*_GROUPS, *_CATALOGUE]) or _similar(name)
         raise ValueError(
-            f"unknown index {short(name)}{did_you_mean(name, [*_GROUPS, *_CATALOGUE])}; "
-            f"expected one of {', '.join(_CATALOGUE)}"
+            f"unknown index {short(name)}{guess}; expected one of {', '.join(_CATALOGUE)}, or a "
+            f"group: {', '.join(_GROUPS)}"
         )
     return _CATALOGUE[name]
+
+
+def _similar(name: str) -> str:
+    """A question about the index of the most similar word."""
+    found = difflib.get_close_matches(name.lower(), _BY_SPELLING, n=1)
+    return f", did you mean {_BY_SPELLING[found[0]]!r}?" if found else ""

@@ -12,6 +12,7 @@ import numpy as np
 from icvi.inputs import as_flag, refuse_unknown
 from icvi.streams.columns import Column, Wanted
 from icvi.streams.data_loss import DataLoss
+from icvi.streams.dialects.dialect import Given
 from icvi.streams.files import paths
 from icvi.streams.files.rotation import rotated
 from icvi.streams.source import Source
@@ -27,12 +28,16 @@ def open_source(
     what: Any,
     *,
     columns: Iterable[Column] | Column | None = None,
+    exclude: Iterable[Column] | Column | None = None,
     label: Column | None = None,
     time: Column | None = None,
     bad_rows: str = "error",
     follow: bool = False,
     rows: int = 8192,
     format: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
     on_data_loss: str = "stop",
     **redis: Any,
 ) -> Source:
@@ -51,8 +56,12 @@ def open_source(
         - a table of pandas, polars or pyarrow;
         - an iterable of samples (also as dictionaries), of (sample, label) pairs, of arrays, of
           (array, labels) pairs, or of tables.
-    columns : names or positions, optional
-        The features; all numeric columns but label and time otherwise.
+    columns : names, patterns or positions, optional
+        The features. A pattern such as ``"pixel_*"`` takes all numeric columns that match. By
+        default all numeric columns but label and time, and but those that look like labels by their
+        names (target, label, class, cluster).
+    exclude : names, patterns or positions, optional
+        Columns that are not features.
     label, time : name or position, optional
         The column of the cluster labels, and that of the times (ISO timestamps or seconds).
     bad_rows : {"error", "skip"}
@@ -66,6 +75,13 @@ def open_source(
         have not arrived yet.
     format : {"csv", "ndjson", "parquet"}, optional
         The format of a stream without a name, or of files with another ending.
+    sep, decimal : str, optional
+        CSV: what separates fields (``","``, ``";"``, ``"tab"``, ``"|"``, or ``"space"`` for any
+        number of spaces and tabs), and the decimal mark (``"."`` or ``","``). Found out from the
+        first lines by default; ``notes`` has the result.
+    header : bool, optional
+        CSV: whether the first line has the names of the columns; otherwise they are x1, x2, ...
+        Found out by default.
     on_data_loss : {"stop", "continue"}
         What to do when samples are lost before they were read: entries of a Redis stream that were
         trimmed, another stream under its key, a followed file that was rotated away. Stop with an
@@ -87,7 +103,8 @@ def open_source(
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
     refuse_unknown(open_source, redis, REDIS)
-    wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
+    wanted, follow = Wanted.of(columns, label, time, exclude), as_flag(follow, "follow")
+    dialect = Given.of(sep, decimal, header)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     if format not in (None, *_TEXT, "parquet"):
         raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
@@ -96,6 +113,7 @@ def open_source(
         # Each kind of source is imported when it is needed, so that commands start faster.
         from icvi.streams.redis.source import RedisSource
 
+        _refuse_dialect(dialect, "a Redis stream")
         return RedisSource(what, wanted, **following, **options, **redis)
     if redis:
         given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
@@ -105,16 +123,17 @@ def open_source(
             raise ValueError("standard input is closed: there is nothing to read")
         what = sys.stdin.buffer
     if paths.is_path(what) or _are_paths(what):
-        return _open_files(what, wanted, format, following, options)
+        return _open_files(what, wanted, format, dialect, following, options)
     if hasattr(what, "read"):
         if format not in _TEXT:
             raise ValueError(
                 f"expected format='csv' or format='ndjson' for a stream without a name, got "
                 f"{short(format)}"
             )
-        return _text_source(format, what, wanted, **options)
+        return _text_source(format, what, wanted, dialect, **options)
     if follow:
         raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
+    _refuse_dialect(dialect, f"a {type(what).__name__}")
     from icvi.streams.memory_source import MemorySource
 
     what = np.asarray(what) if isinstance(what, memoryview) else what
@@ -125,6 +144,7 @@ def _open_files(
     what: Any,
     wanted: Wanted,
     format: str | None,
+    given: Given,
     following: dict[str, Any],
     options: dict[str, Any],
 ) -> Source:
@@ -134,24 +154,32 @@ def _open_files(
     files = [os.fspath(what)] if away else paths.find(what)
     found = paths.format_of(files, format)
     if found in _TEXT:
-        return _text_source(found, files, wanted, **following, **options)
+        return _text_source(found, files, wanted, given, **following, **options)
     if follow:
         raise ValueError(
             f"{files[0]}: a Parquet file is complete when it can be read; follow=False"
         )
+    _refuse_dialect(given, "a Parquet file")
     from icvi.streams.files.parquet_source import ParquetSource
 
     return ParquetSource(files, wanted, **options)
 
 
-def _text_source(format: str, files: Any, wanted: Wanted, **options: Any) -> Source:
+def _text_source(format: str, files: Any, wanted: Wanted, given: Given, **options: Any) -> Source:
     if format == "csv":
         from icvi.streams.files.csv_source import CsvSource
 
-        return CsvSource(files, wanted, **options)
+        return CsvSource(files, wanted, given=given, **options)
+    _refuse_dialect(given, "NDJSON")
     from icvi.streams.files.ndjson_source import NdjsonSource
 
     return NdjsonSource(files, wanted, **options)
+
+
+def _refuse_dialect(given: Given, what: str) -> None:
+    """Refuse what only CSV can have."""
+    if given != Given():
+        raise ValueError(f"sep, decimal and header are for CSV, got {what}")
 
 
 def _are_paths(what: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Self
 
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
-from icvi.streams.columns import Chosen, Wanted
+from icvi.streams.columns import Chosen, Wanted, described_columns
 from icvi.streams.data_loss import DataLoss
 from icvi.streams.times import Times
 from icvi.wording import short
@@ -86,6 +86,20 @@ class Source(ABC):
         """What was lost, or changed in a way that may have lost samples."""
         return tuple(self._loss.reasons)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """How the source is read, where that is not the ordinary way: its dialect, its columns.
+
+        Known as soon as the first rows were read; empty after `seek`, where it was reported before.
+        """
+        columns = () if self._chosen is None else described_columns(self._chosen)
+        return (*self._dialect_notes(), *columns)
+
+    @property
+    def chosen(self) -> Chosen | None:
+        """Features, label and time, and why other columns are left out; None before any row."""
+        return self._chosen
+
     def start(self) -> Position:
         """Where reading would begin now; empty where that is always the same place.
 
@@ -150,6 +164,10 @@ class Source(ABC):
     @abstractmethod
     def _position(self) -> Position:
         """Where to resume after the rows read last."""
+
+    def _dialect_notes(self) -> tuple[str, ...]:
+        """How the file is spelt; empty where it is an ordinary one."""
+        return ()
 
     def _release(self) -> None:  # noqa: B027  arrays need no closing
         """Close files and connections; may be called again."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.indices import Index, select
+from icvi.indices.catalogue import canonical
 from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.inputs import as_every, as_factor, as_flag, as_least, as_weight
 from icvi.insight.advice import Advice
@@ -1133,6 +1134,8 @@ class Tracker(ClusterSummary):
 
     def _position(self, name: str | Index) -> int:
         name = name.name if isinstance(name, Index) else name
+        if name not in self._names and isinstance(name, str) and canonical(name) in self._names:
+            name = canonical(name)
         try:
             return self._names.index(name)
         except ValueError:

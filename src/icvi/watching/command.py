@@ -81,6 +81,8 @@ def run(job: Job, stopping: Stopping) -> int:
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
             watched.on_warning(lambda text: _print(messages, with_options(text)))
+            if not job.quiet:
+                watched.on_note(lambda text: _print(messages, with_options(text)))
             return _run(watched, job, view, stopping, messages)
 
 
@@ -168,8 +170,6 @@ def _messages(watched: Watch, job: Job, ended: bool) -> list[str]:
     lines += map(with_options, _lost(watched.source))
     lines += map(with_options, watched.warnings)
     if not job.quiet:
-        if watched.seen and job.options.get("columns") is None:
-            lines.append(f"features: {', '.join(watched.source.columns)}")
         files = {"trace": job.options.get("trace"), "alarms": watched.alarm_file}
         files |= {"report": job.options.get("report"), "model": job.model}
         lines += [f"{name}: {file}" for name, file in files.items() if file and _is_file(file)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from icvi.saving.parts import Part, arrays_of
@@ -18,9 +20,11 @@ from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending
 from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.first_look import FirstLook
 from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.messages import described
 from icvi.watching.rebatching import rebatch
+from icvi.watching.scaling import FeatureScaling
 from icvi.watching.step import Kept, Output, Step
 
 _SHARE = 0.05  # of the run time that checkpoints may take
@@ -55,6 +59,8 @@ class Loop:
         Whether the tracker needs the times of samples.
     interval : float
         Minimum seconds between checkpoints.
+    scaling : FeatureScaling, optional
+        How features are scaled before anything sees them.
 
     Attributes
     ----------
@@ -81,12 +87,16 @@ class Loop:
         first: int | None = None,
         timed: bool = False,
         interval: float = 10.0,
+        scaling: FeatureScaling | None = None,
     ) -> None:
         self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
         self._rules, self.sending = rules, sending
         self._checkpoint, self.every, self._first, self._timed = checkpoint, every, first, timed
         self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
         self._interval = interval
+        self._scaling = scaling or FeatureScaling()
+        self._look = FirstLook(scaled=self._scaling.scale != "none")
+        self.news: list[str] = []  # warnings about the features that were not reported yet
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.seen = self.resumed = 0
         self._position: Position = {}
@@ -121,7 +131,7 @@ class Loop:
             self._position = self._committed = self.source.start()
             self.commit()
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Generator[Step, None, None]:
         """Process the samples, step by step."""
         size, position = self._batch_size, self._position
         batches = rebatch(self._batches(), size, start=self.seen, position=position)
@@ -134,6 +144,9 @@ class Loop:
             if first or self._sent or due:
                 self.commit()
             first = False
+        if not self._look.done and self.source.chosen is not None:
+            none = np.empty((0, len(self.source.columns)))
+            self.news += self._look.take(none, self.source.chosen, last=True)
         if self._interrupted:
             raise KeyboardInterrupt
 
@@ -208,6 +221,7 @@ class Loop:
 
     def _step(self, batch: Batch) -> Step:
         self._consistent = False
+        batch = self._prepared(batch)
         labelled = self._label(batch)
         trace = self._track(batch, labelled)
         parts = batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker
@@ -218,6 +232,13 @@ class Loop:
         self.seen, self._position = batch.stop, batch.position
         self._consistent = True
         return step
+
+    def _prepared(self, batch: Batch) -> Batch:
+        """The batch with scaled features."""
+        if not self._look.done:
+            self.news += self._look.take(batch.X, self.source.chosen)
+        X = self._scaling.scaled(batch.X, self.source.columns)
+        return batch if X is batch.X else replace(batch, X=X)
 
     def _label(self, batch: Batch) -> Labelled:
         try:
@@ -252,7 +273,10 @@ class Loop:
             packed |= {f"{name}.{part}": array for part, array in arrays.items()}
         labeller, arrays = self.labeller.keep()
         packed |= {f"labeller.{name}": array for name, array in arrays.items()}
+        scaling, arrays = self._scaling.keep()
+        packed |= {f"scaling.{name}": array for name, array in arrays.items()}
         facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
+        facts |= {"scaling": scaling} if scaling else {}
         facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
         return facts, packed
 
@@ -274,6 +298,8 @@ class Loop:
         part = Part(facts["tracker"], arrays_of("tracker", arrays), "the checkpoint")
         self.tracker = saved_tracker.unpack(part, own)
         self.labeller.resume(*_labeller_state(facts, arrays))
+        self._scaling.resume(facts.get("scaling", {}), arrays_of("scaling", arrays))
+        self._look.done = bool(facts["seen"])
         kept = facts["outputs"]
         left_out = [name for name in _LATER if name not in kept]
         self.outputs = {name: self.outputs[name] for name in self.outputs if name not in left_out}

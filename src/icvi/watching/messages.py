@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 from icvi.wording import printable, without_passwords
 
@@ -17,6 +18,14 @@ _TYPED = {
     "label= (--labels COL)": "--labels COL",
     "(label=, --labels)": "(--labels)",
     "columns=[...]": "--columns COL",
+    "exclude=[...]": "--exclude COL",
+    "columns='*'": "--columns '*'",
+    "decimal=',' or decimal='.'": "--decimal , or --decimal .",
+    "decimal=','": "--decimal ,",
+    "header=False": "--no-header",
+    "sep, decimal and header are for": "--sep, --decimal and --header are for",
+    "besides those in exclude": "besides those of --exclude",
+    "in columns and in exclude": "in --columns and in --exclude",
     "follow=False": "leave out --follow",
     "patience=...": "--patience",
     "(learn=True, no --no-learn)": "(no --no-learn)",
@@ -25,6 +34,10 @@ _TYPED = {
     "give format='csv', 'ndjson' or 'parquet'": "give --format csv, ndjson or parquet",
     "or format='csv', 'ndjson' or 'parquet'": "or --trace-format csv, ndjson or parquet",
 }
+
+#: Arguments with names of columns in them.
+_NAMED = re.compile(r"\b(exclude|label|time|scale)=(?:\[('.*?'|\".*?\")\]|('.*?'|\".*?\"))")
+_NAMED_TYPED = {"label": "labels"}
 
 #: A call of Python for which there is no command.
 _RECOVER = re.compile(r"(icvi\.watching\.trace_files)\.(recover\('.*?', '.*?'\))")
@@ -35,10 +48,19 @@ def with_options(text: str) -> str:
 
     >>> with_options("line 2: expected 3 fields, got 2 (bad_rows='skip' leaves such rows out)")
     'line 2: expected 3 fields, got 2 (--bad-rows skip leaves such rows out)'
+    >>> with_options("exclude=['a b'] leaves it out, label='c' takes the labels from it")
+    "--exclude 'a b' leaves it out, --labels c takes the labels from it"
     """
     for name, typed in _TYPED.items():
         text = text.replace(name, typed)
+    text = _NAMED.sub(_typed, text)
     return _RECOVER.sub(r'python -c "from \1 import recover; \2"', text)
+
+
+def _typed(found: re.Match[str]) -> str:
+    option = _NAMED_TYPED.get(found[1], found[1])
+    value = (found[2] or found[3])[1:-1]
+    return f"--{option} {shlex.quote(value)}"
 
 
 def described(error: BaseException) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Hashable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import TracebackType
@@ -25,13 +26,15 @@ from icvi.watching.alarms.alarm_log import AlarmLog
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending
 from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.first_look import left_out_labels
 from icvi.watching.history import History
 from icvi.watching.labellers import labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.messages import described
 from icvi.watching.reading import Reading, readings
 from icvi.watching.report import Report
-from icvi.watching.settings import about_watch, settings_of
+from icvi.watching.scaling import FeatureScaling
+from icvi.watching.settings import about_watch, settings_of, source_name
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
 from icvi.wording import short, without_passwords
@@ -61,6 +64,12 @@ class Watch:
         self._loop, self.source, self.history, self._report = loop, loop.source, history, report
         self._log = log or AlarmLog()
         self._begun = self._run = False
+        self._note: Callable[[str], object] | None = None
+        self._warn: Callable[[str], object] = _warn
+        self._listening = (
+            False  # whether warnings go to a function; else only the gravest are given
+        )
+        self._noted = False  # whether the notes of the source were reported
 
     @property
     def tracker(self) -> Tracker:
@@ -124,9 +133,14 @@ class Watch:
         self._loop.waiting = make
 
     def on_warning(self, warn: Callable[[str], None]) -> None:
-        """Give warnings about the command for alarms to a function instead of `warnings.warn`."""
+        """Give warnings about features, labels and alarms to a function, not `warnings.warn`."""
+        self._warn, self._listening = warn, True
         if self._loop.sending is not None:
             self._loop.sending.warn = warn
+
+    def on_note(self, note: Callable[[str], None]) -> None:
+        """Give notes on how the source is read, and on what comes, to a function."""
+        self._note = note
 
     def begin(self) -> None:
         """Resume from the checkpoint, or start from scratch; iterating does that, too."""
@@ -151,12 +165,19 @@ class Watch:
         with self:
             self.begin()
             try:
-                yield from self._loop.steps()
+                if not self.resumed:
+                    self._take_note(self._loop.labeller.notes)
+                with contextlib.closing(self._loop.steps()) as steps:
+                    for step in steps:
+                        self._report_news()
+                        yield step
+                self._report_news()
             except GeneratorExit:
                 self._finish("stopped before the end of the stream")
                 raise
             except BaseException as error:
                 # The first error matters; errors in completing the outputs become notes of it.
+                self._report_source()
                 try:
                     self._finish(f"stopped before the end of the stream: {_ended_by(error)}")
                 except Exception as another:
@@ -166,6 +187,29 @@ class Watch:
                 raise
             else:
                 self._finish(None)
+
+    def _take_note(self, notes: Iterable[str]) -> None:
+        if self._note is not None:
+            for note in notes:
+                self._note(note)
+
+    def _report_source(self) -> None:
+        """Report once how the source is read; only what was never reported in an earlier run."""
+        if self._noted or self.resumed:
+            return
+        self._noted = self.source.chosen is not None
+        self._take_note(self.source.notes)
+        if self._noted and self.source.chosen is not None:
+            for text in left_out_labels(self.source.chosen):
+                self._warn(text)
+
+    def _report_news(self) -> None:
+        """Report what was found out since the last time."""
+        self._report_source()
+        found, self._loop.news = self._loop.news, []
+        for text in (*found, *self._loop.labeller.news()):
+            if self._listening:
+                self._warn(text)
 
     def _finish(self, note: str | None) -> None:
         """Complete all outputs; `note` is why the watch ends before the stream does."""
@@ -203,6 +247,11 @@ class Watch:
         return f"Watch({self.seen} samples, {self.tracker!r})"
 
 
+def _warn(text: str) -> None:
+    # The level of the loop over readings or steps that a user writes.
+    warnings.warn(text, stacklevel=5)
+
+
 def _ended_by(error: BaseException) -> str:
     """The reason for the end, for the report."""
     return without_passwords(str(error)).rstrip(".") or type(error).__name__
@@ -214,13 +263,19 @@ def watch(
     indices: str | Index | Iterable[str | Index] = "paper",
     *,
     columns: Any = None,
+    exclude: Any = None,
     label: Any = None,
     time: Any = None,
     bad_rows: str = "error",
     follow: bool = False,
     on_data_loss: str = "stop",
     format: str | None = None,
+    sep: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
     rows: int = 8192,
+    scale: str = "none",
+    scale_from: Any = None,
     batch: int = 1024,
     learn: bool = True,
     every: int = 1,
@@ -256,8 +311,16 @@ def watch(
         in the column `label`, or beside the samples.
     indices : str or list, default "paper"
         As in `Tracker`.
-    columns, label, time, bad_rows, follow, on_data_loss, format, rows
+    columns, exclude, label, time, bad_rows, follow, on_data_loss, rows
         How to read the source; see `icvi.streams.open_source`.
+    format, sep, decimal, header
+        What kind of text it is, and how it is spelt; the same.
+    scale : {"none", "standard", "minmax", "robust"}
+        How to scale features before they are clustered and read: by mean and standard deviation,
+        minimum and range, or median and interquartile range. Learnt from the first batch, then
+        frozen.
+    scale_from : path or other source, optional
+        Samples from which the scale is learnt instead.
     batch : int, default 1024
         Samples that a scikit-learn estimator learns at once. Where ART has no ``bounds``, the first
         batch gives them.
@@ -266,7 +329,8 @@ def watch(
     every : int, default 1
         Read the indices after every m-th sample.
     noise_label, undefined, window, half_life, bounds, quantizer
-        As in `Tracker`. A window or half-life that is a timedelta needs a `time` column.
+        As in `Tracker`. A window or half-life that is a timedelta needs a `time` column. For ART,
+        ``bounds={"temp": (0, 40)}`` gives those of some features, the first batch the others.
     insight : bool, default True
         Whether to raise alarms about clusters that should be merged or split, and to keep what
         ``tracker.verdict`` needs, as in `Tracker`.
@@ -331,14 +395,22 @@ def watch(
     for path in (trace, alarms, report, checkpoint):
         if path is not None:
             os.fspath(path)  # raises unless it is a path
+    scaling = FeatureScaling(scale, scale_from)
     tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     tracking |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     tracking |= {"insight": as_flag(insight, "insight"), "distinct": as_distinct(distinct)}
     reading = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
+    reading |= {"exclude": exclude, "sep": sep, "decimal": decimal, "header": header}
     settings = {**tracking, "columns": columns, "label": label, "time": time}
     settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
+    # None is what earlier versions stored: nothing.
+    settings |= {"exclude": exclude, "scale": None if scale == "none" else scale}
+    settings |= {"scale_from": None if scale_from is None else source_name(scale_from)}
     labeller = labeller_for(clusterer, batch=batch, learn=learn)
+    if isinstance(bounds, Mapping):
+        labeller.take_bounds(bounds)
+        tracking["bounds"] = None
     if noise_label is None:
         tracking["noise_label"] = labeller.unassigned
     tracker = Tracker(indices, **tracking)
@@ -401,9 +473,10 @@ def watch(
             sending=sending,
             checkpoint=saved,
             every=every,
-            first=batch if prototypes and bounds is None else None,
+            first=batch if (prototypes and bounds is None) or scaling.needs_batch else None,
             timed=timed,
             interval=checkpoint_every,
+            scaling=scaling,
         )
         opened.pop_all()
     return Watch(loop, history, page, log)

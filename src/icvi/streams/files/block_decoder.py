@@ -10,7 +10,7 @@ from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, concatenate
 from icvi.streams.columns import Chosen
 from icvi.streams.files.blocks import Block, halves
-from icvi.streams.files.row_ends import Ends
+from icvi.streams.files.row_ends import RowEnds
 from icvi.streams.row_by_row import Sample, read_rows
 from icvi.streams.times import Times
 
@@ -30,6 +30,8 @@ class BlockDecoder(ABC):
         Where invalid rows are reported.
     """
 
+    row_ends: RowEnds
+
     def __init__(self, name: str, chosen: Chosen, times: Times, bad: BadRows) -> None:
         self._name, self._chosen, self._times, self._bad = name, chosen, times, bad
 
@@ -48,11 +50,6 @@ class BlockDecoder(ABC):
         """The same, slowly; reports each row that is not valid."""
         rows = ((f"{self._name}, line {line}", row) for line, row in self._split(block))
         return read_rows(rows, self._sample, self._chosen, self._times, self._bad)
-
-    @staticmethod
-    @abstractmethod
-    def row_ends(data: bytes) -> tuple[Ends, bool]:
-        """Where rows end; see `icvi.streams.files.row_ends`."""
 
     @abstractmethod
     def _read_at_once(self, data: bytes) -> Batch | None:

@@ -94,6 +94,29 @@ class Blocks:
             return self._take_rows(available)
         return self._rest() if self._source.complete else None
 
+    def peek(self, rows: int = 1, most: int = 0) -> bytes:
+        """The next rows without taking them: so many, and up to so many bytes that are there."""
+        while True:
+            available = len(self._ends) - self._used
+            enough = available >= rows and len(self._buffer) - self._start >= most
+            if enough or (available >= rows and not self._source.ready()) or not self._more():
+                break
+        ends = self._ends[self._used :]
+        if len(ends) < rows and self._source.complete:
+            stop = len(self._buffer)  # the last row may have no end
+        elif len(ends):
+            shown = max(rows, int(np.searchsorted(ends, self._start + most, side="right")))
+            stop = int(ends[min(shown, len(ends)) - 1])
+        else:
+            return b""
+        data = self._buffer[self._start : stop]
+        return _without_bom(data, self._source.name) if self.offset == 0 else data
+
+    def divide_by(self, row_ends: RowEnds) -> None:
+        """Divide what comes next in another way."""
+        self._row_ends = row_ends
+        self._take(self._buffer[self._start :])
+
     def move(self, offset: int, line: int, unfinished: bool) -> None:
         """Resume at a position; a pipe is read up to there."""
         before = min(TAIL, offset)
@@ -141,10 +164,13 @@ class Blocks:
         data = self._source.read(max(CHUNK, len(rest)))
         if not data:
             return False
-        if len(rest) > LONGEST:
+        whole = int(self._ends[-1]) if len(self._ends) > self._used else self._start
+        if len(self._buffer) - whole > LONGEST:
+            line = self.line + self._buffer.count(b"\n", self._start, whole)
+            quoted = self._open or self._buffer.count(b'"', whole) % 2
             raise ValueError(
-                f"{self._source.name}, line {self.line}: a row is longer than {LONGEST >> 20} MB; "
-                + ("a quote was opened and never closed?" if self._open else "is this a text file?")
+                f"{self._source.name}, line {line}: a row is longer than {LONGEST >> 20} MB; "
+                + ("a quote was opened and never closed?" if quoted else "is this a text file?")
             )
         self._take(rest + data)
         return True
@@ -187,5 +213,8 @@ class Blocks:
 
 def _without_bom(data: bytes, name: str) -> bytes:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{name}, line 1: this is UTF-16; save the file as UTF-8")
+        raise ValueError(
+            f"{name}, line 1: this is UTF-16; convert the file, for instance with iconv -f utf-16 "
+            f"-t utf-8"
+        )
     return data.removeprefix(BOM)

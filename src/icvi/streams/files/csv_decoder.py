@@ -16,15 +16,20 @@ from icvi.optional import load
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch
 from icvi.streams.columns import Chosen
+from icvi.streams.dialects.dialect import COMMENT, Dialect
 from icvi.streams.files.block_decoder import BlockDecoder
 from icvi.streams.files.blocks import LONGEST, Block
-from icvi.streams.files.row_ends import csv_row_ends
+from icvi.streams.files.row_ends import row_ends_for
 from icvi.streams.row_by_row import Sample, read_sample
 from icvi.streams.times import Times
-from icvi.streams.values import all_valid, read_label, read_number
+from icvi.streams.values import all_valid, read_label
 from icvi.wording import short
 
+ORDINARY = Dialect()
+#: What to do about a file in another encoding.
+CONVERT = "convert the file, for instance with iconv -f latin1 -t utf-8"
 _TINY = 2048  # bytes; the csv module is done before pyarrow has begun
+_SPACES, _EDGES = re.compile(rb"[ \t]+"), re.compile(rb"(?m)^ | (?=\r?$)")
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")  # what surrogateescape makes of such bytes
 
 
@@ -45,15 +50,22 @@ class CsvDecoder(BlockDecoder):
         As in `BlockDecoder`.
     header : sequence of str
         All columns of the file.
+    dialect : Dialect
+        How it is spelt.
     """
 
-    row_ends = staticmethod(csv_row_ends)
-
     def __init__(
-        self, name: str, header: Sequence[str], chosen: Chosen, times: Times, bad: BadRows
+        self,
+        name: str,
+        header: Sequence[str],
+        chosen: Chosen,
+        times: Times,
+        bad: BadRows,
+        dialect: Dialect = ORDINARY,
     ) -> None:
         super().__init__(name, chosen, times, bad)
-        self._header = list(header)
+        self._header, self._dialect, self._spelling = list(header), dialect, dialect.spelling
+        self.row_ends = row_ends_for(dialect.separator)
         self._at = {column: self._header.index(column) for column in chosen.names}
 
     def read(self, block: Block) -> Batch:
@@ -65,6 +77,10 @@ class CsvDecoder(BlockDecoder):
     def _read_at_once(self, data: bytes) -> Batch | None:
         if b"\0" in data or not _is_utf8(data) or data.count(b"\r") != data.count(b"\r\n"):
             return None
+        if self._dialect.separator == " ":
+            if b'"' in data:
+                return None
+            data = _EDGES.sub(b"", _SPACES.sub(b" ", data))
         try:
             table = self._parse(data)
             rows = Batch(self._numbers(table), self._labels(table), self._time(table))
@@ -74,7 +90,9 @@ class CsvDecoder(BlockDecoder):
 
     def _parse(self, data: bytes) -> Any:
         pa, pa_csv = load("pyarrow", "stream"), load("pyarrow.csv", "stream")
-        types = {str(self._at[name]): pa.float64() for name in self._chosen.features}
+        # pyarrow knows no thousands separators: such numbers are read as text first.
+        number = pa.utf8() if self._spelling.thousands else pa.float64()
+        types = {str(self._at[name]): number for name in self._chosen.features}
         if self._chosen.label is not None:
             types[str(self._at[self._chosen.label])] = pa.dictionary(pa.int32(), pa.utf8())
         if self._chosen.time is not None:
@@ -88,7 +106,9 @@ class CsvDecoder(BlockDecoder):
                 column_names=[str(at) for at in range(len(self._header))],
             ),
             parse_options=pa_csv.ParseOptions(
-                newlines_in_values=b'"' in data, ignore_empty_lines=len(self._header) > 1
+                delimiter=self._dialect.separator,
+                newlines_in_values=b'"' in data,
+                ignore_empty_lines=len(self._header) > 1,
             ),
             convert_options=pa_csv.ConvertOptions(
                 column_types=types,
@@ -96,14 +116,32 @@ class CsvDecoder(BlockDecoder):
                 null_values=[],
                 strings_can_be_null=False,
                 check_utf8=False,
+                decimal_point=self._dialect.decimal,
             ),
         )
 
     def _numbers(self, table: Any) -> NDArray[np.float64]:
         X = np.empty((table.num_rows, len(self._chosen.features)))
         for j, name in enumerate(self._chosen.features):
-            X[:, j] = _plain(table.column(str(self._at[name])).combine_chunks(), np.float64)
+            column = table.column(str(self._at[name])).combine_chunks()
+            if self._spelling.thousands:
+                column = self._respelt(column, strict=True).cast("float64")
+            X[:, j] = _plain(column, np.float64)
         return X
+
+    def _respelt(self, texts: Any, strict: bool = False) -> Any:
+        """Numbers as Python spells them; with others among them as they are, or a ValueError."""
+        compute = load("pyarrow.compute", "stream")
+        spelling = self._spelling
+        trimmed = compute.ascii_trim_whitespace(texts)
+        valid = compute.match_substring_regex(trimmed, f"^(?:{spelling.pattern})$")
+        if not compute.all(valid).as_py():
+            if strict and len(texts):
+                raise ValueError("text among numbers")
+            return texts
+        if spelling.thousands:
+            trimmed = compute.replace_substring_regex(trimmed, spelling.grouping, "")
+        return compute.replace_substring(trimmed, spelling.decimal, ".")
 
     def _labels(self, table: Any) -> NDArray[Any] | None:
         if self._chosen.label is None:
@@ -116,35 +154,51 @@ class CsvDecoder(BlockDecoder):
     def _time(self, table: Any) -> NDArray[Any] | None:
         if self._chosen.time is None:
             return None
-        return self._times.read_all(table.column(str(self._at[self._chosen.time])).combine_chunks())
+        texts = table.column(str(self._at[self._chosen.time])).combine_chunks()
+        return self._times.read_all(texts if self._spelling.plain else self._respelt(texts))
 
     def _split(self, block: Block) -> Iterator[tuple[int, Row]]:
-        return ((row.line, row) for row in split_rows(block, single=len(self._header) == 1))
+        for row in split_rows(block, self._dialect, single=len(self._header) == 1):
+            if not self._is_comment(row):
+                yield row.line, row
+
+    def _is_comment(self, row: Row) -> bool:
+        """Whether a row is a comment, and not one whose first field may be any text."""
+        if not (row.fields and row.fields[0].lstrip().startswith(COMMENT)):
+            return False
+        first = self._header[0]
+        is_text = first == self._chosen.label or first not in self._chosen.names
+        return not is_text or len(row.fields) != len(self._header)
 
     def _sample(self, row: Row) -> Sample:
         if row.problem is not None:
             raise ValueError(f": {row.problem}")
         if len(row.fields) != len(self._header):
-            raise ValueError(
-                f": expected {len(self._header)} fields like the header, got {len(row.fields)}"
-            )
+            raise ValueError(self._other_width(len(row.fields)))
         for name, text in zip(self._header, row.fields):
             _check_text(name, text)
         return read_sample(
             lambda name: row.fields[self._at[name]],
             self._chosen,
-            number=read_number,
+            number=self._spelling.read,
             label=read_label,
-            time=self._times.read,
+            time=lambda text: self._times.read(self._spelling.as_plain(text)),
         )
 
+    def _other_width(self, fields: int) -> str:
+        width, like = len(self._header), "header" if self._dialect.header else "first line"
+        text = f": expected {width} fields like the {like}, got {fields}"
+        if self._dialect.separator == "," and fields == 2 * width:
+            text += "; decimal commas need another separator, or quotes around the numbers"
+        return text
 
-def split_rows(block: Block, single: bool = False) -> Iterator[Row]:
+
+def split_rows(block: Block, dialect: Dialect = ORDINARY, *, single: bool = False) -> Iterator[Row]:
     """Rows of a block by the csv module; empty lines count only where there is a single column."""
     text = block.data.decode(errors="surrogateescape")
     lines = text.split("\n")
     ended = [line + "\n" for line in lines[:-1]] + ([lines[-1]] if lines[-1] else [])
-    reader = csv.reader(ended)
+    reader = dialect.reader(ended)
     with _long_fields():
         while True:
             line = block.line + reader.line_num
@@ -173,7 +227,7 @@ def _check_text(name: str, text: str) -> None:
         byte = ord(wrong.group()) - 0xDC00
         shown_text = short(_NOT_UTF8.sub("\ufffd", text))
         raise ValueError(
-            f", column {name!r}: byte 0x{byte:02x} in {shown_text} is not UTF-8; convert the file"
+            f", column {name!r}: byte 0x{byte:02x} in {shown_text} is not UTF-8; {CONVERT}"
         )
 
 

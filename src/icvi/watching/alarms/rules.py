@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.indices.catalogue import canonical
 from icvi.insight.alarms import Alarm
 from icvi.tracking.trace import Trace
 from icvi.wording import did_you_mean, short
@@ -93,6 +94,8 @@ def parse_rule(text: Any, names: Sequence[str]) -> Rule:
         raise ValueError(f"expected an alert such as {_EXPECTED}; got {short(text)}")
     name, comparison = found["name"], found["comparison"]
     known = [*names, *([] if CLUSTERS in names else [CLUSTERS])]
+    if name not in known:
+        name = next((each for each in known if each.lower() == name.lower()), canonical(name))
     if name not in known:
         raise ValueError(
             f"the alert {short(text)} is about {short(name)}, which is not watched"

@@ -13,7 +13,7 @@
 from icvi.watching.labellers.choosing import labeller_for
 from icvi.watching.labellers.labeller import NO_CLUSTER, Labelled, Labeller
 from icvi.watching.labellers.models import check_savable, load_model, save_model
-from icvi.watching.labellers.names import named_clusterer
+from icvi.watching.labellers.names import named_clusterer, seed_of
 from icvi.watching.labellers.parameters import parse_param
 
 __all__ = [
@@ -26,4 +26,5 @@ __all__ = [
     "named_clusterer",
     "parse_param",
     "save_model",
+    "seed_of",
 ]

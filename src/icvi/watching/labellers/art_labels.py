@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 from icvi.art.fuzzy_art import FuzzyART
 from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.art.saved_art import ESTIMATORS, pack, unpack
+from icvi.art.scaling import Scaling
 from icvi.kernels.art.coding import first_outside
 from icvi.saving.parts import Part
 from icvi.streams.batch import Batch
+from icvi.streams.columns import listed
 from icvi.watching.labellers.labeller import (
     Labelled,
     Labeller,
@@ -21,9 +23,14 @@ from icvi.watching.labellers.labeller import (
     checked_names,
     class_path,
 )
+from icvi.wording import did_you_mean, percent, short
 
 if TYPE_CHECKING:
     from icvi.watching.step import Kept
+
+
+#: Shares of clipped samples above which there is a warning.
+_SHARES = (0.0, 0.01, 0.05, 0.25)
 
 
 class ArtLabels(Labeller):
@@ -55,6 +62,10 @@ class ArtLabels(Labeller):
         self.name, self.model, self.learns = type(model).__name__, model, learn
         self._batch = batch
         self._seen = self._outside = 0  # samples learnt, and those that were clipped
+        self._reported = 0  # how many of the shares in _SHARES were reported
+        self._news: list[str] = []
+        self._named_bounds: dict[str, tuple[float, float]] = {}
+        self._learnt_bounds = getattr(model, "bounds", None) is None
         self._columns = tuple(columns)
         if not isinstance(model, (FuzzyART, FuzzySMART)):
             raise TypeError(
@@ -71,10 +82,60 @@ class ArtLabels(Labeller):
     @property
     def first(self) -> int | None:
         """Size of the first batch, which gives the bounds; None where there are bounds."""
-        return None if self._fitted or self.model.bounds is not None else self._batch
+        if self._fitted or self.model.bounds is not None or not self._unbounded:
+            return None
+        return self._batch
+
+    @property
+    def _unbounded(self) -> bool:
+        """Whether the first batch must give the bounds of some features."""
+        return not self._columns or any(name not in self._named_bounds for name in self._columns)
+
+    @property
+    def notes(self) -> list[str]:
+        """Where the bounds will come from."""
+        # Whether all features have bounds by name is known as soon as `expect` knows the features.
+        return [] if self.first is None or self._named_bounds else [self._origin("features")]
+
+    def _origin(self, which: str) -> str:
+        return (
+            f"{self.name} takes the bounds of the {which} from the first {self._batch:,} samples "
+            f"(--batch) and clips later samples to them; give bounds=(low, high) (--bounds LOW "
+            f"HIGH) if you know them"
+        )
+
+    def news(self) -> list[str]:
+        """Warnings about samples that were clipped: the first time, then as their share grows."""
+        news, self._news = self._news, []
+        return news
+
+    def take_bounds(self, bounds: Mapping[str, Any]) -> None:
+        """Take the bounds of some features, or all; the first batch gives those of the others."""
+        if self.model.bounds is not None:
+            raise ValueError(f"{self.name} has bounds; leave out those by name")
+        for name, pair in bounds.items():
+            Scaling.given(pair, 1, f"bounds of {short(name)}")
+            low, high = pair
+            self._named_bounds[str(name)] = float(low), float(high)
+
+    def expect(self, columns: Sequence[str]) -> None:
+        """Take the names of the features; refuse bounds of others."""
+        new = not self._columns
+        super().expect(columns)
+        for name in self._named_bounds:
+            if name not in columns:
+                raise ValueError(
+                    f"there are bounds for {name!r}, which is no feature"
+                    f"{did_you_mean(name, columns)}; expected one of {listed(columns)}"
+                )
+        if new and self._named_bounds and self.first is not None:
+            self._news.append(self._origin("other features"))
 
     def label(self, batch: Batch) -> Labelled:
         """Learn the samples and return their categories, or predict these."""
+        if self._named_bounds and not self._fitted:
+            self._learnt_bounds = self._unbounded
+            self.model.set_params(bounds=self._bounds_of(batch))
         named = hasattr(self.model, "feature_names_in_")
         with checked_names() if named else nullcontext():
             if self.learns:
@@ -88,13 +149,14 @@ class ArtLabels(Labeller):
     @property
     def warnings(self) -> list[str]:
         """A warning about samples outside the bounds that the first batch gave."""
-        if not self._outside:
-            return []
-        return [
-            f"{self._outside:,} of {self._seen:,} samples lay outside the bounds of the first "
-            f"{self._batch:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), or "
-            f"take them from more samples (--batch)"
-        ]
+        return [self._clipped("")] if self._outside else []
+
+    def _clipped(self, so_far: str) -> str:
+        return (
+            f"{self._outside:,} of {self._seen:,} samples {so_far}lay outside the bounds of the "
+            f"first {self._batch:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), "
+            f"or take them from more samples (--batch)"
+        )
 
     @property
     def pickles(self) -> bool:
@@ -104,7 +166,8 @@ class ArtLabels(Labeller):
     def keep(self) -> Kept:
         """The model as `save` writes it, without a pickle, and the counts for the warning."""
         facts, arrays = super().keep() if self.pickles else pack(self.model)
-        counts = {"seen": self._seen, "outside": self._outside}
+        counts = {"seen": self._seen, "outside": self._outside, "reported": self._reported}
+        counts |= {"learnt_bounds": self._learnt_bounds}
         return {"class": class_path(self.model), **facts, **counts}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -122,15 +185,34 @@ class ArtLabels(Labeller):
             kind = type(self.model).__name__
             self._adopt(unpack(Part({**facts, "kind": kind}, arrays, "the checkpoint")))
         self._seen, self._outside = facts["seen"], facts["outside"]
+        self._reported = facts.get("reported", 0)
+        self._learnt_bounds = facts.get("learnt_bounds", self.model.bounds is None)
 
     def _count_outside(self, batch: Batch) -> None:
         self._seen += len(batch)
-        if self.model.bounds is None:
+        if self._learnt_bounds:
             # The bounds that the first batch gave have no public name.
             low, high = bounds = self.model._scaling.bounds  # noqa: SLF001
             if first_outside(batch.X, bounds) >= 0:
                 inside = ((low <= batch.X) & (high >= batch.X)).all(axis=1)
                 self._outside += len(batch) - int(inside.sum())
+                self._report_share()
+
+    def _report_share(self) -> None:
+        """Warn when the share of clipped samples has reached another of some levels."""
+        share, before = self._outside / self._seen, self._reported
+        while self._reported < len(_SHARES) and share > _SHARES[self._reported]:
+            self._reported += 1
+        if self._reported > before:
+            self._news.append(self._clipped(f"so far ({percent(share)}) "))
+
+    def _bounds_of(self, batch: Batch) -> Any:
+        """The bounds that have a name, and those of the batch for the other features."""
+        low, high = batch.X.min(axis=0), batch.X.max(axis=0)
+        for name, (least, most) in self._named_bounds.items():
+            at = self._columns.index(name)
+            low[at], high[at] = least, most
+        return low, high
 
     @property
     def _fitted(self) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from icvi.labels import Labels, as_label_array, label_array, plain
 from icvi.streams.batch import Batch
+from icvi.wording import short
 
 if TYPE_CHECKING:
     from icvi.watching.step import Kept
@@ -102,6 +103,22 @@ class Labeller(ABC):
             f"{self.name} renumbers its clusters while it learns: label 3 now and label 3 earlier "
             f"need not be the same cluster; a window shows the last samples only"
         ]
+
+    @property
+    def notes(self) -> list[str]:
+        """What a user should know before the first sample."""
+        return []
+
+    def news(self) -> list[str]:
+        """Warnings about the labels that were not reported yet; each is given once."""
+        return []
+
+    def take_bounds(self, bounds: Mapping[str, Any]) -> None:
+        """Take bounds of features by their names; only ART has bounds."""
+        raise ValueError(
+            f"bounds by name, such as {short(dict(bounds))}, are for FuzzyART and FuzzySMART; got "
+            f"{self.name}"
+        )
 
     def expect(self, columns: Sequence[str]) -> None:
         """Take the names of the features before the first sample; refuse other features."""

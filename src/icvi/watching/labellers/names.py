@@ -9,7 +9,7 @@ from typing import Any
 
 from icvi import optional, wording
 from icvi.watching.labellers.models import SUFFIXES, is_model, load_model
-from icvi.watching.labellers.parameters import make, refuse_parameters
+from icvi.watching.labellers.parameters import known_parameters, make, refuse_parameters
 from icvi.wording import did_you_mean
 
 #: What the names on the command line stand for.
@@ -23,13 +23,26 @@ CLUSTERERS = {
     "clustream": "river.cluster.CluStream",
     "streamkmeans": "river.cluster.STREAMKMeans",
 }
+#: Other names for some of them.
+_ALIASES = {
+    "kmeans": "minibatch-kmeans",
+    "k-means": "minibatch-kmeans",
+    "minibatchkmeans": "minibatch-kmeans",
+    "fuzzyart": "art",
+    "fuzzy-art": "art",
+    "fuzzysmart": "smart",
+    "fuzzy-smart": "smart",
+    "stream-kmeans": "streamkmeans",
+}
+#: Parameters that hold a random seed.
+_SEEDS = ("random_state", "seed")
 _EXTRAS = {"sklearn": "art", "river": "river"}
 
 #: What a class has, at least one of them, that can be a clusterer.
 _METHODS = ("partial_fit", "fit", "fit_predict", "predict", "learn_one")
 
 
-def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
+def named_clusterer(name: str, params: Mapping[str, Any], seed: int = 0) -> Any:
     """The clusterer that a name stands for.
 
     Parameters
@@ -44,11 +57,14 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
         no code.
     params : mapping
         Parameters of the class; none with a saved model or an estimator object, which have theirs.
+    seed : int, default 0
+        Random seed of a class that has one (``random_state`` or ``seed``), unless it is among the
+        parameters.
 
     Examples
     --------
-    >>> named_clusterer("minibatch-kmeans", {"n_clusters": 5})
-    MiniBatchKMeans(n_clusters=5)
+    >>> named_clusterer("kmeans", {"n_clusters": 5})
+    MiniBatchKMeans(n_clusters=5, random_state=0)
     >>> named_clusterer("sklearn.cluster.Birch", {"treshold": 0.3})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
@@ -59,11 +75,12 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
         return load_model(name)
     if "/" in name or os.sep in name:
         raise ValueError(f"{name} is not a model file; expected the suffix {', '.join(SUFFIXES)}")
-    short = name.lower().replace("_", "-")
+    short = _short(name)
     is_dotted = "." in name and all(part.isidentifier() for part in name.split("."))
     if short not in CLUSTERERS and not is_dotted:
         raise ValueError(
-            f"unknown clusterer {wording.short(name)}{did_you_mean(name, CLUSTERERS)}; "
+            f"unknown clusterer {wording.short(name)}"
+            f"{did_you_mean(name, [*CLUSTERERS, 'kmeans'])}; "
             f"expected one of {', '.join(CLUSTERERS)}, a class with its module such as "
             f"sklearn.cluster.MiniBatchKMeans, or the file of a saved model"
         )
@@ -71,9 +88,40 @@ def named_clusterer(name: str, params: Mapping[str, Any]) -> Any:
     found = _find(dotted)
     _check_clusterer(found, dotted)
     if isinstance(found, type):
-        return make(found, params)
+        return make(found, {**_seeded(found, params, seed), **params})
     refuse_parameters(params, f"{name} is an object, not a class")
     return found
+
+
+def is_ours(name: str) -> bool:
+    """Whether a name stands for a clusterer of icvi.
+
+    >>> is_ours("FuzzyART"), is_ours("kmeans")
+    (True, False)
+    """
+    return CLUSTERERS.get(_short(name), "").startswith("icvi.")
+
+
+def _short(name: str) -> str:
+    """A short name as it is in `CLUSTERERS`."""
+    short = name.lower().replace("_", "-").replace(" ", "-")
+    return _ALIASES.get(short, short)
+
+
+def seed_of(kind: Any) -> str | None:
+    """The parameter of a class that holds a random seed; None where there is none.
+
+    >>> from sklearn.cluster import Birch, MiniBatchKMeans
+    >>> seed_of(MiniBatchKMeans), seed_of(Birch)
+    ('random_state', None)
+    """
+    known = known_parameters(kind) or []
+    return next((name for name in _SEEDS if name in known), None)
+
+
+def _seeded(kind: Any, params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+    name = seed_of(kind)
+    return {} if name is None or name in params else {name: seed}
 
 
 def _find(dotted: str) -> Any:

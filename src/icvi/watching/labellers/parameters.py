@@ -51,7 +51,7 @@ def refuse_parameters(params: Mapping[str, Any], what: str) -> None:
 def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
     """Create an object; parameters that its class does not have are refused."""
     name = getattr(kind, "__name__", repr(kind))
-    known = _known(kind)
+    known = known_parameters(kind)
     for given in params:
         if known is not None and given not in known:
             raise ValueError(
@@ -65,7 +65,7 @@ def make(kind: Callable[..., Any], params: Mapping[str, Any]) -> Any:
         raise ValueError(f"cannot create {name}({given}): {error}") from error
 
 
-def _known(kind: Callable[..., Any]) -> list[str] | None:
+def known_parameters(kind: Callable[..., Any]) -> list[str] | None:
     """Names of the parameters of a class; None where it accepts any."""
     parameters = inspect.signature(kind).parameters.values()
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)

@@ -1,0 +1,1 @@
+"""How text files spell tables: separators, decimal commas, thousands, headers."""
