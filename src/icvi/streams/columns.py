@@ -1,9 +1,10 @@
-"""Which columns are features, which one is the label, which one the time."""
+"""Which columns are features, which one is the label, the time, the known class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any
 
 from icvi.inputs import refuse_unordered
@@ -19,18 +20,21 @@ class Chosen:
     features: tuple[str, ...]
     label: str | None = None
     time: str | None = None
+    truth: str | None = None
 
     @classmethod
     def of(cls, position: dict[str, Any]) -> Chosen | None:
         """Those of a position; None where it was taken before any row was read."""
         if "columns" not in position:
             return None
-        return cls(tuple(position["columns"]), position["label"], position["time"])
+        others = position["label"], position["time"], position.get("truth")
+        return cls(tuple(position["columns"]), *others)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them: features, then label, then time."""
-        return (*self.features, *(name for name in (self.label, self.time) if name is not None))
+        """All of them: features, then label, time and known class."""
+        others = (self.label, self.time, self.truth)
+        return (*self.features, *(name for name in others if name is not None))
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,10 @@ class Wanted:
     columns: tuple[Column, ...] | None = None
     label: Column | None = None
     time: Column | None = None
+    truth: Column | None = None
 
     @classmethod
-    def of(cls, columns: Any, label: Any, time: Any) -> Wanted:
+    def of(cls, columns: Any, label: Any, time: Any, truth: Any = None) -> Wanted:
         """Check the kinds of what was given."""
         if columns is not None:
             refuse_unordered(columns, "columns")
@@ -50,12 +55,12 @@ class Wanted:
             columns = tuple(columns) if several else (columns,)
             if not columns:
                 raise ValueError("expected at least one column of features, got none")
-        for column in (*(columns or ()), label, time):
+        for column in (*(columns or ()), label, time, truth):
             if isinstance(column, bool) or not isinstance(column, (str, int, type(None))):
                 raise TypeError(
                     f"expected columns by name (str) or position from 0 (int), got {short(column)}"
                 )
-        return cls(columns, label, time)
+        return cls(columns, label, time, truth)
 
     def choose(
         self, names: Sequence[str], numeric: Mapping[str, bool | None], where: str
@@ -74,29 +79,32 @@ class Wanted:
         Examples
         --------
         >>> Wanted(label="c").choose(["x", "y", "c"], {"x": True, "y": True, "c": True}, "a.csv")
-        Chosen(features=('x', 'y'), label='c', time=None)
+        Chosen(features=('x', 'y'), label='c', time=None, truth=None)
         >>> Wanted(("z",)).choose(["x", "y"], {}, "a.csv")
         Traceback (most recent call last):
             ...
         ValueError: a.csv has no column 'z'; it has 'x', 'y'
         """
-        label, time = (_find(names, column, where) for column in (self.label, self.time))
-        if label is not None and label == time:
-            raise ValueError(
-                f"{where}: expected different columns for label and time: {short(label)}"
-            )
+        wanted = {"label": self.label, "time": self.time, "truth": self.truth}
+        roles = {role: _find(names, column, where) for role, column in wanted.items()}
+        given = [(role, name) for role, name in roles.items() if name is not None]
+        for (role, name), (other, another) in combinations(given, 2):
+            if name == another:
+                raise ValueError(
+                    f"{where}: expected different columns for {role} and {other}: {short(name)}"
+                )
         if self.columns is None:
-            return Chosen(_numeric(names, numeric, (label, time), where), label, time)
+            return Chosen(_numeric(names, numeric, (*roles.values(),), where), **roles)
         features = tuple(str(_find(names, column, where)) for column in self.columns)
         for name in features:
             if features.count(name) > 1:
                 raise ValueError(f"{where}: column {name!r} is given twice")
-            if name in (label, time):
-                role = "label" if name == label else "time"
+            if name in roles.values():
+                role = next(role for role, column in given if column == name)
                 raise ValueError(
                     f"{where}: column {name!r} cannot be both a feature and the {role}"
                 )
-        return Chosen(features, label, time)
+        return Chosen(features, **roles)
 
     def accepts(self, chosen: Chosen) -> bool:
         """Whether columns chosen earlier are the ones wanted now; positions accept any name."""
@@ -104,6 +112,7 @@ class Wanted:
             return False
         pairs = [*zip(self.columns or (), chosen.features)]
         pairs += [(self.label, chosen.label), (self.time, chosen.time)]  # type: ignore[list-item]
+        pairs += [(self.truth, chosen.truth)]  # type: ignore[list-item]
         return all(isinstance(given, int) or given == name for given, name in pairs)
 
 

@@ -29,6 +29,7 @@ def open_source(
     columns: Iterable[Column] | Column | None = None,
     label: Column | None = None,
     time: Column | None = None,
+    truth: Column | None = None,
     bad_rows: str = "error",
     follow: bool = False,
     rows: int = 8192,
@@ -55,6 +56,8 @@ def open_source(
         The features; all numeric columns but label and time otherwise.
     label, time : name or position, optional
         The column of the cluster labels, and that of the times (ISO timestamps or seconds).
+    truth : name or position, optional
+        The column of known classes, to compare clusters with.
     bad_rows : {"error", "skip"}
         Rows that are not valid samples (missing or infinite values, text for a number, too few
         fields) are an error, or they are left out, counted in ``skipped`` and explained in
@@ -87,7 +90,7 @@ def open_source(
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
     refuse_unknown(open_source, redis, REDIS)
-    wanted, follow = Wanted.of(columns, label, time), as_flag(follow, "follow")
+    wanted, follow = Wanted.of(columns, label, time, truth), as_flag(follow, "follow")
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     if format not in (None, *_TEXT, "parquet"):
         raise ValueError(f"expected format 'csv', 'ndjson' or 'parquet', got {short(format)}")
