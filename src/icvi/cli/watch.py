@@ -21,7 +21,7 @@ _CLUSTERERS = (
 #: The options under headings, in the order in which a user decides on them.
 _GROUPS = {
     "Source": "columns time bad_rows follow on_data_loss format group consumer patience",
-    "Labels": "label clusterer rho rho_a rho_b alpha beta params bounds batch no_learn",
+    "Labels": "label clusterer rho rho_a rho_b alpha beta params bounds batch begin no_learn truth",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
     "Output": "trace trace_format report save_model overwrite quiet",
@@ -100,7 +100,20 @@ _GROUPS = {
     show_default=True,
     help="Samples that a scikit-learn clusterer learns at once.",
 )
+@click.option(
+    "--begin",
+    type=options.Span(),
+    metavar="SPAN",
+    help="Begin with fewer samples than --batch: 100, or as many as have come after 5s. After a "
+    "start by time, the trace depends on when samples came.",
+)
 @click.option("--no-learn", is_flag=True, help="Only predict; the saved model does not learn.")
+@click.option(
+    "--truth",
+    metavar="COL",
+    help="Column with known classes: adds ARI and AMI, the agreement of clusters and classes, to "
+    "table, trace and report.",
+)
 @options.indices("paper")
 @click.option(
     "--every",

@@ -55,6 +55,7 @@ class ArtLabels(Labeller):
         self.name, self.model, self.learns = type(model).__name__, model, learn
         self._batch = batch
         self._seen = self._outside = 0  # samples learnt, and those that were clipped
+        self._bounding = batch  # samples that gave the bounds
         self._columns = tuple(columns)
         if not isinstance(model, (FuzzyART, FuzzySMART)):
             raise TypeError(
@@ -92,7 +93,7 @@ class ArtLabels(Labeller):
             return []
         return [
             f"{self._outside:,} of {self._seen:,} samples lay outside the bounds of the first "
-            f"{self._batch:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), or "
+            f"{self._bounding:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), or "
             f"take them from more samples (--batch)"
         ]
 
@@ -104,7 +105,7 @@ class ArtLabels(Labeller):
     def keep(self) -> Kept:
         """The model as `save` writes it, without a pickle, and the counts for the warning."""
         facts, arrays = super().keep() if self.pickles else pack(self.model)
-        counts = {"seen": self._seen, "outside": self._outside}
+        counts = {"seen": self._seen, "outside": self._outside, "bounding": self._bounding}
         return {"class": class_path(self.model), **facts, **counts}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -122,8 +123,10 @@ class ArtLabels(Labeller):
             kind = type(self.model).__name__
             self._adopt(unpack(Part({**facts, "kind": kind}, arrays, "the checkpoint")))
         self._seen, self._outside = facts["seen"], facts["outside"]
+        self._bounding = facts.get("bounding", self._batch)  # earlier versions had no choice
 
     def _count_outside(self, batch: Batch) -> None:
+        self._bounding = self._bounding if self._seen else len(batch)
         self._seen += len(batch)
         if self.model.bounds is None:
             # The bounds that the first batch gave have no public name.
