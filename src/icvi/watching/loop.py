@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -148,7 +148,7 @@ class Loop:
             self._position = self._committed = self.source.start()
             self.commit()
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Generator[Step, None, None]:
         """Process the samples, step by step."""
         size, position, fewer = self._batch_size, self._position, self._fewer
         self._batches = batches = rebatch(

@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.inputs import as_every, as_flag, as_number, check_choice, refuse_unknown
@@ -193,9 +194,10 @@ class Watch:
         with self:
             self.begin()
             try:
-                for step in self._loop.steps():
-                    self._sample = step.X[-SAMPLED:]
-                    yield step
+                with contextlib.closing(self._loop.steps()) as steps:
+                    for step in steps:
+                        self._remember(step.X)
+                        yield step
             except GeneratorExit:
                 self._finish("stopped before the end of the stream")
                 raise
@@ -210,6 +212,12 @@ class Watch:
                 raise
             else:
                 self._finish(None)
+
+    def _remember(self, X: NDArray[np.float64]) -> None:
+        """Keep the last samples, for hints."""
+        if len(X) < SAMPLED and len(self._sample):
+            X = np.concatenate([self._sample, X])
+        self._sample = X[-SAMPLED:]
 
     def _finish(self, note: str | None) -> None:
         """Complete all outputs; `note` is why the watch ends before the stream does."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.tracking.tracker import Tracker
 from icvi.watching.labellers.labeller import Labeller
 from icvi.wording import number, plural, short
+
+if TYPE_CHECKING:
+    from icvi.tracking.tracker import Tracker
 
 #: Samples by which the scale of the data is measured.
 SAMPLED = 256

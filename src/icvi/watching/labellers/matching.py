@@ -163,7 +163,8 @@ class Matching:
             "names": [[int(number), int(name)] for number, name in self._names.items()],
             "used": sorted(self._used),
         }
-        X = np.array([x for x, _ in members], dtype=np.float64).reshape(len(members), -1)
+        d = len(members[0][0]) if members else 0
+        X = np.array([x for x, _ in members], dtype=np.float64).reshape(len(members), d)
         return facts, {"X": X, "labels": np.array([label for _, label in members], np.int64)}
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import dist
 from typing import Any
 
 import numpy as np
@@ -20,37 +21,41 @@ class Centers:
 
     def __init__(self, model: Any) -> None:
         self._model = model
-        self._numbers: list[int] = []
         self._features: list[Any] = []
-        self._at = np.empty((0, 0))
+        self._at: dict[int, tuple[float, ...]] = {}
 
     def swapped(self) -> bool:
         """Whether the numbers of clusters may be others than at the last call."""
-        numbers, before = self._numbers, self._at
-        self._look()
-        if self._numbers != numbers or self._at.shape != before.shape:
+        # Asked after every sample: for the few centres that there are, numpy would take longer.
+        centers = {number: center for number, center in self._model.centers.items() if center}
+        first = next(iter(centers.values()), {})
+        features, before = self._features, self._at
+        if set(first) != set(features):
+            self._features = list(first)
+        self._at = now = {number: self._point(center) for number, center in centers.items()}
+        if now.keys() != before.keys() or features is not self._features:
             return True
-        moved = np.flatnonzero((self._at != before).any(axis=1))
-        if not len(moved):
-            return False
-        # A centre that moved is still nearest to where it was, unless another has its number now.
-        distances = ((self._at[moved, None] - before) ** 2).sum(axis=2)
-        return bool((distances.argmin(axis=1) != moved).any())
+        moved = ((number, at) for number, at in now.items() if at != before[number])
+        return any(_is_another(number, at, before) for number, at in moved)
 
     def of(self, columns: Sequence[str]) -> bool:
         """Whether the centres have these coordinates."""
-        return bool(self._numbers) and set(self._features) == set(columns)
+        return bool(self._at) and set(self._features) == set(columns)
 
     def nearest(self, X: NDArray[np.float64], columns: Sequence[str]) -> list[int]:
         """The number of the nearest centre; `columns` are the coordinates of the samples."""
+        numbers, at = [*self._at], np.array([*self._at.values()])
         order = [self._features.index(name) for name in columns]
-        distances = ((X[:, None] - self._at[:, order]) ** 2).sum(axis=2)
-        return [self._numbers[place] for place in distances.argmin(axis=1).tolist()]
+        distances = ((X[:, None] - at[:, order]) ** 2).sum(axis=2)
+        return [numbers[place] for place in distances.argmin(axis=1).tolist()]
 
-    def _look(self) -> None:
-        centers = {number: center for number, center in self._model.centers.items() if center}
-        self._numbers = list(centers)
-        first = next(iter(centers.values()), {})
-        self._features = list(first)
-        rows = [[center.get(name, 0.0) for name in self._features] for center in centers.values()]
-        self._at = np.array(rows, dtype=np.float64).reshape(len(rows), len(self._features))
+    def _point(self, center: Any) -> tuple[float, ...]:
+        if list(center) == self._features:
+            return tuple(center.values())
+        return tuple(center.get(name, 0.0) for name in self._features)
+
+
+def _is_another(number: int, at: tuple[float, ...], before: dict[int, tuple[float, ...]]) -> bool:
+    """Whether a centre is nearer to where another was than to where it was itself."""
+    own = dist(at, before[number])
+    return any(dist(at, other) < own for other in before.values())

@@ -143,7 +143,8 @@ class RiverLabels(Labeller):
         super()._adopt(model)
         self._last = _last_step(model)
         self._centers = Centers(self._last)
-        self._centers.swapped()
+        if self._matching is not None:
+            self._centers.swapped()
 
 
 def _never() -> bool:

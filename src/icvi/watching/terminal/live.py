@@ -102,6 +102,7 @@ class LiveTable(View):
         self._drawing.check()
         # Completing files, which comes between the last step and this, is no part of the pace.
         end = End(outcome, message, self._last, self._progress.samples_before)
+        self._screen.gathering = "finishing"  # the last look at all clusters takes a moment
         self._screen.snapshot = self._progress.final_snapshot(self._clock())
         self._screen.end = end
         self._stop(transient=False)
