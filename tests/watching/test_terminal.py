@@ -700,7 +700,7 @@ def test_a_stream_of_unknown_length_has_an_elapsed_time(tmp_path):
     screen.waits = clock.time - 0.5
     assert plainly(screen, 80)[-1] == "1:15 elapsed"
     screen.waits = clock.time - 2.0
-    assert plainly(screen, 80)[-1] == "waiting for more   1:15 elapsed"
+    assert plainly(screen, 80)[-1] == "waiting for samples, 2 s   1:15 elapsed"
 
 
 def test_bytes_tell_the_share_until_the_last_are_read(tmp_path):
@@ -975,13 +975,13 @@ def test_what_was_taken_is_shown_before_a_wait():
     with view.waiting():
         assert view._screen.snapshot.samples == 6
         clock.time += 2.0
-        assert "waiting for more" in plainly(view._screen, 80)[-1]
-    assert "waiting for more" not in plainly(view._screen, 80)[-1]
+        assert "waiting for samples" in plainly(view._screen, 80)[-1]
+    assert "waiting for samples" not in plainly(view._screen, 80)[-1]
     view.waiting()
     clock.time += 2.0
-    assert "waiting for more" in plainly(view._screen, 80)[-1]
+    assert "waiting for samples" in plainly(view._screen, 80)[-1]
     view.take(stream.step(1))
-    assert "waiting for more" not in plainly(view._screen, 80)[-1]
+    assert "waiting for samples" not in plainly(view._screen, 80)[-1]
     view.close()
 
 
@@ -1233,7 +1233,7 @@ def test_a_terminal_shows_the_table_and_redraws_it_in_place():
             assert len(lines) == 16
         session.until(" 50 %   2,000 samples/s   0:01 left")
         session.tell("pass 2.5")
-        session.until(" 50 %   waiting for more   0:04 elapsed")
+        session.until(" 50 %   waiting for samples, 2 s   0:04 elapsed")
         session.tell("feed 3000")
         session.end("finish that was all")
         lines = table_on(session.lines)

@@ -164,18 +164,19 @@ def test_the_way_to_go_on_is_not_to_start_anew(data):
     )
 
 
-def test_asked_twice_it_stops_at_once(data):
+@pytest.mark.parametrize("kept", [(), ("--checkpoint", "kept")])
+def test_a_clusterer_that_takes_too_long_is_left_alone_after_one_ctrl_c(data, kept):
     typed = [*BOTH, *CH, "--batch", "100", "--clusterer", "slow.Slow", "--param", "stuck=200"]
-    process = start("s.csv", *typed, "--trace", "t.parquet")
+    typed += ["--trace", "t.parquet", "--save-model", "m.pkl", *kept]
+    process = start("s.csv", *typed)
     wait_until(lambda: os.path.exists("stuck"), process)
-    process.send_signal(signal.SIGINT)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(0.5)
     process.send_signal(signal.SIGINT)
     code, _, messages = ended(process)
     assert code == 130
     assert "stopped after sample 100; t.parquet holds 100 readings" in messages
+    assert "m.pkl: the clusterer was stopped while it learnt, and is not saved" in messages
     assert len(read_trace("t.parquet")["sample"]) == 100
+    assert not os.path.exists("m.pkl")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -635,7 +636,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
         terminal.wait_for("compiling (once; later runs load it from the cache) ...")
     better = {"max": "larger", "min": "smaller"}
     names = [f"{index.name:6} {better[index.direction]}" for index in PAPER]
-    terminal.wait_for("s.csv   300 samples   4 clusters", *names, "waiting for more")
+    terminal.wait_for("s.csv   300 samples   4 clusters", *names, "waiting for samples")
     assert terminal.screen.cursor.hidden
     with open("s.csv", "a") as file:
         file.write("1.0,2.0,9\n")
@@ -646,7 +647,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
     lines = terminal.lines
     assert lines[0].startswith("s.csv   interrupted after 301 samples in ")
     assert sum("index" in line for line in lines) == 1
-    assert not any("waiting for more" in line or "compiling" in line for line in lines)
+    assert not any("waiting for samples" in line or "compiling" in line for line in lines)
     assert "stopped after sample 301; t.csv holds 301 readings" in " ".join(lines)
     assert not terminal.screen.cursor.hidden
     assert lines_of("t.csv") == 302
@@ -654,7 +655,7 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
 
 def test_a_terminal_that_is_closed_leaves_complete_files(data):
     terminal = Terminal("s.csv", *LABELS, "--follow", "--trace", "t.parquet")
-    terminal.wait_for("300 samples", "waiting for more")
+    terminal.wait_for("300 samples", "waiting for samples")
     # Whatever is noticed first: that it cannot be drawn any more, or the signal.
     assert terminal.close() in (1, 128 + signal.SIGHUP)
     assert_same(read_trace("t.parquet"), expected(*data))

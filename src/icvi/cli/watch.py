@@ -22,7 +22,8 @@ _CLUSTERERS = (
 _GROUPS = {
     "Source": "columns exclude time bad_rows follow on_data_loss format sep decimal header group "
     "consumer patience",
-    "Labels": "label clusterer rho rho_a rho_b alpha beta params seed bounds batch no_learn",
+    "Labels": "label clusterer rho rho_a rho_b alpha beta params seed bounds batch begin no_learn "
+    "truth",
     "Units": "scale scale_from",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
@@ -112,7 +113,20 @@ _GROUPS = {
     help="Samples that a scikit-learn clusterer learns at once; the first so many give the bounds "
     "of art and smart, and the scale of --scale.",
 )
+@click.option(
+    "--begin",
+    type=options.Span(),
+    metavar="SPAN",
+    help="Begin with fewer samples than --batch: 100, or as many as have come after 5s. After a "
+    "start by time, the trace depends on when samples came.",
+)
 @click.option("--no-learn", is_flag=True, help="Only predict; the saved model does not learn.")
+@click.option(
+    "--truth",
+    metavar="COL",
+    help="Column with known classes: adds ARI and AMI, the agreement of clusters and classes, to "
+    "table, trace and report.",
+)
 @options.indices("paper")
 @click.option(
     "--every",

@@ -36,11 +36,11 @@ def check_types(schema: Any, chosen: Chosen, where: str) -> None:
         kind = schema.field(name).type
         if not holds_numbers(kind):
             raise ValueError(f"{where}, column {name!r}: expected numbers, got {kind}")
-    if chosen.label is not None:
-        kind = _plain(schema.field(chosen.label).type)
+    for name in filter(None, (chosen.label, chosen.truth)):
+        kind = _plain(schema.field(name).type)
         if not (_is_text(kind) or holds_numbers(kind) or types.is_boolean(kind)):
             raise ValueError(
-                f"{where}, column {chosen.label!r}: expected labels (text, whole numbers or "
+                f"{where}, column {name!r}: expected labels (text, whole numbers or "
                 f"booleans), got {kind}"
             )
     if chosen.time is not None:
@@ -68,14 +68,17 @@ class ArrowDecoder:
             X[:, j] = _floats(batch.column(name))
             bad = ~(np.abs(X[:, j]) <= LARGEST)
             problems.append((name, bad, _why_no_number))
-        labels = times = None
+        labels = times = truth = None
         if self._chosen.label is not None:
             labels, bad = _labels(batch.column(self._chosen.label))
             problems.append((self._chosen.label, bad, _why_no_label))
         if self._chosen.time is not None:
             times, bad = self._read_times(batch.column(self._chosen.time))
             problems.append((self._chosen.time, bad, self._why_no_time))
-        rows = Batch(X, labels, times)
+        if self._chosen.truth is not None:
+            truth, bad = _labels(batch.column(self._chosen.truth))
+            problems.append((self._chosen.truth, bad, _why_no_label))
+        rows = Batch(X, labels, times, truth=truth)
         invalid = np.logical_or.reduce([bad for _, bad, _ in problems])
         if not invalid.any():
             return rows

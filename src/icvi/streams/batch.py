@@ -29,6 +29,8 @@ class Batch:
         Number of the first sample in the stream, from 0; skipped rows are not counted.
     position : dict
         What `Source.seek` takes to resume after this batch.
+    truth : array of n, optional
+        The known class of each, like `labels`.
 
     Examples
     --------
@@ -44,6 +46,7 @@ class Batch:
     time: NDArray[Any] | None = None
     first: int = 0
     position: Position = field(default_factory=dict)
+    truth: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -64,8 +67,10 @@ class Batch:
     def _rows(self, which: Any, first: int) -> Batch:
         labels = None if self.labels is None else self.labels[which]
         time = None if self.time is None else self.time[which]
+        truth = None if self.truth is None else self.truth[which]
+        X = np.ascontiguousarray(self.X[which])
         # Not dataclasses.replace: a source may give one sample at a time.
-        return Batch(np.ascontiguousarray(self.X[which]), labels, time, first, self.position)
+        return Batch(X, labels, time, first, self.position, truth)
 
 
 def concatenate(batches: Sequence[Batch]) -> Batch:
@@ -74,9 +79,9 @@ def concatenate(batches: Sequence[Batch]) -> Batch:
     some = [batch for batch in batches if len(batch)] or batches[:1]
     if len(some) == 1:
         return some[0]
-    X, labels, time = (
+    X, labels, time, truth = (
         None if parts[0] is None else np.concatenate(parts)
-        for parts in zip(*((batch.X, batch.labels, batch.time) for batch in some))
+        for parts in zip(*((batch.X, batch.labels, batch.time, batch.truth) for batch in some))
     )
     assert X is not None
-    return Batch(X, labels, time, some[0].first, some[-1].position)
+    return Batch(X, labels, time, some[0].first, some[-1].position, truth)

@@ -1,10 +1,11 @@
-"""Which columns are features, which one is the label, which one the time."""
+"""Which columns are features, which one is the label, the time, the known class."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from itertools import combinations
 from typing import Any
 
 from icvi.inputs import refuse_unordered
@@ -23,6 +24,8 @@ _LABELS = frozenset(
 )
 _MAGIC = "*?["
 _NOT_LISTED = "not in columns"
+#: What columns that are no features are for.
+_ROLES = {"label": "labels", "time": "times", "truth": "known classes"}
 _SHOWN = 8  # columns in a line about them
 
 
@@ -33,6 +36,7 @@ class Chosen:
     features: tuple[str, ...]
     label: str | None = None
     time: str | None = None
+    truth: str | None = None
     #: Columns that are not features, and why.
     left_out: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     #: Whether the user named the features.
@@ -45,13 +49,14 @@ class Chosen:
         """Those of a position; None where it was taken before any row was read."""
         if "columns" not in position:
             return None
-        features = tuple(position["columns"])
-        return cls(features, position["label"], position["time"], resumed=True)
+        others = position["label"], position["time"], position.get("truth")
+        return cls(tuple(position["columns"]), *others, resumed=True)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them: features, then label, then time."""
-        return (*self.features, *(name for name in (self.label, self.time) if name is not None))
+        """All of them: features, then label, time and known class."""
+        others = (self.label, self.time, self.truth)
+        return (*self.features, *(name for name in others if name is not None))
 
 
 @dataclass(frozen=True)
@@ -62,19 +67,22 @@ class Wanted:
     label: Column | None = None
     time: Column | None = None
     exclude: tuple[Column, ...] = ()
+    truth: Column | None = None
 
     @classmethod
-    def of(cls, columns: Any, label: Any, time: Any, exclude: Any = None) -> Wanted:
+    def of(
+        cls, columns: Any, label: Any, time: Any, exclude: Any = None, truth: Any = None
+    ) -> Wanted:
         """Check the kinds of what was given."""
         columns, exclude = _several(columns, "columns"), _several(exclude, "exclude")
         if columns == ():
             raise ValueError("expected at least one column of features, got none")
-        for column in (*(columns or ()), *(exclude or ()), label, time):
+        for column in (*(columns or ()), *(exclude or ()), label, time, truth):
             if isinstance(column, bool) or not isinstance(column, (str, int, type(None))):
                 raise TypeError(
                     f"expected columns by name (str) or position from 0 (int), got {short(column)}"
                 )
-        return cls(columns, label, time, exclude or ())
+        return cls(columns, label, time, exclude or (), truth)
 
     def choose(
         self,
@@ -99,32 +107,42 @@ class Wanted:
         Examples
         --------
         >>> Wanted(label="c").choose(["x", "y", "c"], {"x": True, "y": True, "c": True}, "a.csv")
-        Chosen(features=('x', 'y'), label='c', time=None)
+        Chosen(features=('x', 'y'), label='c', time=None, truth=None)
         >>> Wanted(("z",)).choose(["x", "y"], {}, "a.csv")
         Traceback (most recent call last):
             ...
         ValueError: a.csv has no column 'z'; it has 'x', 'y'
         """
-        label, time = (_find(names, column, where) for column in (self.label, self.time))
-        if label is not None and label == time:
-            raise ValueError(
-                f"{where}: expected different columns for label and time: {short(label)}"
-            )
-        reasons = {name: what for name, what in ((label, "labels"), (time, "times")) if name}
+        roles = self._roles(names, where)
+        reasons = {name: _ROLES[role] for role, name in roles.items() if name is not None}
         excluded = [name for column in self.exclude for name in _matches(names, column, where)]
         reasons |= {name: "excluded" for name in excluded if name not in reasons}
         if self.columns is None:
-            return self._all_numeric(names, numeric, reasons, where, why or {})
-        features = self._listed(names, numeric, reasons, where)
+            features, left_out = self._all_numeric(names, numeric, reasons, where, why or {})
+            return Chosen(features, *roles.values(), left_out=left_out)
+        features = self._listed(names, numeric, reasons, roles, where)
         reasons = {name: reasons.get(name, _NOT_LISTED) for name in names}
         reasons = {name: reason for name, reason in reasons.items() if name not in features}
-        return Chosen(features, label, time, reasons, named=True)
+        return Chosen(features, *roles.values(), left_out=reasons, named=True)
+
+    def _roles(self, names: Sequence[str], where: str) -> dict[str, str | None]:
+        """The columns of label, time and known class, in this order; they are different ones."""
+        wanted = {"label": self.label, "time": self.time, "truth": self.truth}
+        roles = {role: _find(names, column, where) for role, column in wanted.items()}
+        for role, other in combinations(roles, 2):
+            if roles[role] is not None and roles[role] == roles[other]:
+                raise ValueError(
+                    f"{where}: expected different columns for {role} and {other}: "
+                    f"{short(roles[role])}"
+                )
+        return roles
 
     def _listed(
         self,
         names: Sequence[str],
         numeric: Mapping[str, bool | None],
         reasons: Mapping[str, str],
+        roles: Mapping[str, str | None],
         where: str,
     ) -> tuple[str, ...]:
         """The features that the user lists, by name, position or pattern."""
@@ -138,12 +156,11 @@ class Wanted:
             features += [
                 n for n in found if n and numeric.get(n) is not False and n not in features
             ]
-        label, time = (_find(names, column, where) for column in (self.label, self.time))
         for name in features:
             if features.count(name) > 1:
                 raise ValueError(f"{where}: column {name!r} is given twice")
-            if name in (label, time):
-                role = "label" if name == label else "time"
+            if name in roles.values():
+                role = next(role for role, column in roles.items() if column == name)
                 raise ValueError(
                     f"{where}: column {name!r} cannot be both a feature and the {role}"
                 )
@@ -160,9 +177,8 @@ class Wanted:
         reasons: dict[str, str],
         where: str,
         why: Mapping[str, str],
-    ) -> Chosen:
-        """All columns that hold numbers, except for those that have another use."""
-        label, time = (_find(names, column, where) for column in (self.label, self.time))
+    ) -> tuple[tuple[str, ...], dict[str, str]]:
+        """All columns that hold numbers, but for those with another use; and why not the others."""
         left_out: dict[str, str] = {}
         features, unsure = [], []
         for name in names:
@@ -190,11 +206,11 @@ class Wanted:
                 f"; to take {listed(likely)}, list the features: columns=[...]" if likely else ""
             )
             raise ValueError(f"{where}: no column holds numbers; it has {listed(names)}{advice}")
-        return Chosen(tuple(features), label, time, left_out)
+        return tuple(features), left_out
 
     def accepts(self, chosen: Chosen) -> bool:
         """Whether columns chosen earlier are the ones wanted now; positions accept any name."""
-        others = [(self.label, chosen.label), (self.time, chosen.time)]
+        others = [(self.label, chosen.label), (self.time, chosen.time), (self.truth, chosen.truth)]
         if not all(isinstance(given, int) or given == name for given, name in others):
             return False
         if any(_is_listed(name, self.exclude) for name in chosen.features):
@@ -231,7 +247,7 @@ def listed(names: Sequence[object], most: int = 30) -> str:
 def described_columns(chosen: Chosen) -> tuple[str, ...]:
     """What is used and what is left out, in a line; nothing where that is not known.
 
-    >>> described_columns(Chosen(("x", "y"), "c", None, {"c": "labels", "name": "text"}))
+    >>> described_columns(Chosen(("x", "y"), "c", left_out={"c": "labels", "name": "text"}))
     ('using 2 of 4 columns: x, y; left out: c (labels), name (text)',)
     """
     features, left_out = chosen.features, chosen.left_out

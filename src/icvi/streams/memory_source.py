@@ -138,7 +138,7 @@ class MemorySource(Source):
         at = [names.index(name) for name in chosen.features]
         whole = at == list(range(rows.X.shape[1]))
         X = rows.X if whole else np.ascontiguousarray(rows.X[:, at])
-        labels, time = rows.labels, None
+        labels, time, truth = rows.labels, None, None
         bad = ~(np.abs(X) <= LARGEST).all(axis=1)
         if chosen.label is not None:
             labels = _whole(rows.X[:, names.index(chosen.label)])
@@ -148,7 +148,10 @@ class MemorySource(Source):
             self._times.require(SECONDS)
             time = rows.X[:, names.index(chosen.time)]
             bad |= ~np.isfinite(time)
-        decoded = Batch(X, labels, time)
+        if chosen.truth is not None:
+            truth = _whole(rows.X[:, names.index(chosen.truth)])
+            bad |= _missing(truth)
+        decoded = Batch(X, labels, time, truth=truth)
         if not bad.any():
             return decoded
 
@@ -175,8 +178,9 @@ def _why_invalid(rows: Batch, row: int, chosen: Chosen) -> str:
             check_number(value)
         except ValueError as error:
             return f", column {name!r}: {error}"
-    if rows.labels is not None and _missing(rows.labels[row : row + 1])[0]:
-        return f": expected a label, got {rows.labels[row]}"
+    for labels in (rows.labels, rows.truth):
+        if labels is not None and _missing(labels[row : row + 1])[0]:
+            return f": expected a label, got {labels[row]}"
     return ": expected a finite time"
 
 

@@ -31,6 +31,7 @@ def open_source(
     exclude: Iterable[Column] | Column | None = None,
     label: Column | None = None,
     time: Column | None = None,
+    truth: Column | None = None,
     bad_rows: str = "error",
     follow: bool = False,
     rows: int = 8192,
@@ -64,6 +65,8 @@ def open_source(
         Columns that are not features.
     label, time : name or position, optional
         The column of the cluster labels, and that of the times (ISO timestamps or seconds).
+    truth : name or position, optional
+        The column of known classes, to compare clusters with.
     bad_rows : {"error", "skip"}
         Rows that are not valid samples (missing or infinite values, text for a number, too few
         fields) are an error, or they are left out, counted in ``skipped`` and explained in
@@ -103,7 +106,7 @@ def open_source(
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
     refuse_unknown(open_source, redis, REDIS)
-    wanted, follow = Wanted.of(columns, label, time, exclude), as_flag(follow, "follow")
+    wanted, follow = Wanted.of(columns, label, time, exclude, truth), as_flag(follow, "follow")
     dialect = Given.of(sep, decimal, header)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
     if format not in (None, *_TEXT, "parquet"):

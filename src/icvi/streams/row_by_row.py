@@ -13,8 +13,8 @@ from icvi.streams.batch import Batch
 from icvi.streams.columns import Chosen
 from icvi.streams.times import Times
 
-#: The numbers, the label and the time of one row.
-Sample = tuple[list[float], Any, Any]
+#: The numbers, the label, the time and the known class of one row.
+Sample = tuple[list[float], Any, Any, Any]
 
 
 def read_rows(
@@ -28,19 +28,22 @@ def read_rows(
     samples: list[list[float]] = []
     labels: list[Any] = []
     moments: list[Any] = []
+    classes: list[Any] = []
     for where, row in rows:
         try:
-            sample, label, moment = read(row)
+            sample, label, moment, known = read(row)
         except ValueError as error:
             bad.report(f"{where}{error}")
             continue
         samples.append(sample)
         labels.append(label)
         moments.append(moment)
+        classes.append(known)
     return Batch(
         np.array(samples, dtype=np.float64).reshape(len(samples), len(chosen.features)),
         None if chosen.label is None else label_array(labels),
         None if chosen.time is None else times.array(moments),
+        truth=None if chosen.truth is None else label_array(classes),
     )
 
 
@@ -63,4 +66,5 @@ def read_sample(
             raise ValueError(f", column {name!r}: {error}") from None
 
     numbers = [read(name, number) for name in chosen.features]
-    return numbers, read(chosen.label, label), read(chosen.time, time)
+    others = read(chosen.label, label), read(chosen.time, time), read(chosen.truth, label)
+    return numbers, *others

@@ -178,13 +178,16 @@ class Source(ABC):
             if len(rows):
                 first = self._row
                 self._row += len(rows)
-                return Batch(rows.X, rows.labels, rows.time, first, self._position())
+                position = self._position()
+                return Batch(rows.X, rows.labels, rows.time, first, position, rows.truth)
         return None
 
     def _common_position(self) -> Position:
         """What positions of files and servers have in common."""
         assert self._chosen is not None
+        truth = self._chosen.truth
         return {
+            **({} if truth is None else {"truth": truth}),
             "row": self._row,
             "skipped": self._bad.count,
             "columns": list(self._chosen.features),

@@ -21,7 +21,7 @@ from icvi.watching.settings import source_name
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
 from icvi.watching.watch import Watch, watch
-from icvi.wording import for_terminal
+from icvi.wording import for_terminal, plural
 
 _NO_SAMPLES = "stopped before the first sample was processed"
 _NO_CHECKPOINT = "; with --checkpoint DIR, the same command could resume from there"
@@ -80,6 +80,7 @@ def run(job: Job, stopping: Stopping) -> int:
             return stopping.exit_code
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
+            watched.working = stopping.working
             watched.on_warning(lambda text: _print(messages, with_options(text)))
             if not job.quiet:
                 watched.on_note(lambda text: _print(messages, with_options(text)))
@@ -106,7 +107,7 @@ def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Con
             with contextlib.suppress(OSError):  # the first error matters
                 view.finish(outcome="failed")
         raise FailedError(f"{error_text(error)}\n{_state(watched, job, ended)}") from error
-    if job.model is not None and watched.seen:
+    if job.model is not None and watched.seen and watched.consistent:
         _save(watched, job, ended)
     _print(messages, *_messages(watched, job, ended))
     if not ended:
@@ -137,7 +138,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until a signal asks to stop (False)."""
-    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history)
+    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history, watched)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)
@@ -166,9 +167,13 @@ def _waiting(view: View, stopping: Stopping) -> Iterator[None]:
 def _messages(watched: Watch, job: Job, ended: bool) -> list[str]:
     """Skipped and lost samples, warnings, where the results are, and how to resume."""
     lines = [] if ended else [_state(watched, job, ended)]
+    if job.model is not None and not watched.consistent:
+        lines.append(f"{job.model}: the clusterer was stopped while it learnt, and is not saved")
     lines += _skipped(watched.source)
     lines += map(with_options, _lost(watched.source))
     lines += map(with_options, watched.warnings)
+    if watched.began is not None:
+        lines.append(f"began with {plural(watched.began, 'sample')} (--begin)")
     if not job.quiet:
         files = {"trace": job.options.get("trace"), "alarms": watched.alarm_file}
         files |= {"report": job.options.get("report"), "model": job.model}

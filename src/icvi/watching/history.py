@@ -34,7 +34,7 @@ class History(Output):
     Parameters
     ----------
     names : list of str
-        The indices.
+        The indices, and the agreement with known classes where there are some.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class History(Output):
         self.n_alarms += len(step.alarms)
         trace = step.trace
         if len(trace):
-            values = np.stack([trace[name] for name in self.names], axis=1)
+            values = np.stack([step.curve(name) for name in self.names], axis=1)
             self._enter(trace.samples, trace.k, values)
             self._compare(trace.samples, trace.k, values)
 

@@ -10,7 +10,10 @@ import numpy as np
 from icvi.insight.alarms import Alarm
 from icvi.labels import plain
 from icvi.watching.step import Step
+from icvi.watching.truth import NAMES as AGREEMENT
 from icvi.wording import short
+
+_NOT_READ = "not_read"  # the AMI, which takes longer than the indices
 
 
 class Reading:
@@ -58,11 +61,14 @@ class Reading:
 
     @property
     def values(self) -> dict[str, float]:
-        """The readings of all indices."""
+        """The readings of all indices, and ARI and AMI where there are known classes."""
         return {name: column[self._row] for name, column in self._columns.items()}
 
     def why(self, name: str) -> str | None:
-        """None, or the reason why a reading is undefined: ``"k<2"``, ``"zero_within"``, ..."""
+        """None, or the reason why a reading is undefined: ``"k<2"``, ``"zero_within"``, ...
+
+        The AMI is ``"not_read"`` at most samples.
+        """
         reason: str | None = self._reasons(name)[self._row]
         return reason
 
@@ -90,11 +96,14 @@ def readings(step: Step, pending: list[Alarm]) -> Iterator[Reading]:
         for row, alarm in zip(rows, pending):
             alarms.setdefault(row, []).append(alarm)
         pending[:] = alarms.get(len(trace), [])
-    columns = {name: trace[name].tolist() for name in trace.names}
+    names = trace.names if step.agreed is None else [*trace.names, *AGREEMENT]
+    columns = {name: step.column(name).tolist() for name in names}
     found: dict[str, list[str | None]] = {}
 
     def reasons(name: str) -> list[str | None]:
-        if name not in found:
+        if name not in found and name in AGREEMENT and step.agreed is not None:
+            found[name] = [_NOT_READ if value != value else None for value in columns[name]]
+        elif name not in found:
             found[name] = trace.why(name)
         return found[name]
 

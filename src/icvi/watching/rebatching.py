@@ -12,44 +12,91 @@ from icvi.streams.batch import concatenate
 SizeOf = Callable[[int], int | None]
 
 
+class Rebatched(Iterator[Batch]):
+    """Batches of the sizes asked for; the last one may be smaller.
+
+    Attributes
+    ----------
+    gathered : int
+        Samples that wait until there are enough of them.
+    needed : int or None
+        How many that is; None where any number will do.
+    """
+
+    def __init__(
+        self,
+        batches: Iterable[Batch | None],
+        size_of: SizeOf,
+        *,
+        start: int = 0,
+        position: Position | None = None,
+        fewer: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.gathered, self.needed = 0, size_of(start)
+        self._size_of, self._fewer = size_of, fewer
+        self._pieces = self._iterate(batches, start, position)
+
+    def __next__(self) -> Batch:
+        return next(self._pieces)
+
+    def _iterate(
+        self, batches: Iterable[Batch | None], start: int, position: Position | None
+    ) -> Iterator[Batch]:
+        waiting: list[Batch] = []
+        for batch in batches:
+            if batch is not None:
+                if batch.stop <= start:
+                    position = batch.position
+                    continue
+                new = batch if batch.first >= start else batch.slice(start - batch.first)
+                waiting.append(new)
+                self.gathered += len(new)
+            while self.gathered and self._enough():
+                whole = self.needed is None or self.gathered < self.needed
+                first, waiting = _split(waiting, None if whole else self.needed, position)
+                start, position = first.stop, first.position
+                self.gathered -= len(first)
+                yield first
+                self.needed = self._size_of(start)
+        if waiting:
+            self.gathered = 0
+            yield _split(waiting, None, position)[0]
+
+    def _enough(self) -> bool:
+        return self.needed is None or self.gathered >= self.needed or self._fewer()
+
+
 def rebatch(
-    batches: Iterable[Batch], size_of: SizeOf, *, start: int = 0, position: Position | None = None
-) -> Iterator[Batch]:
+    batches: Iterable[Batch | None],
+    size_of: SizeOf,
+    *,
+    start: int = 0,
+    position: Position | None = None,
+    fewer: Callable[[], bool] = lambda: False,
+) -> Rebatched:
     """Batches of the sizes asked for; the last one may be smaller.
 
     Parameters
     ----------
-    batches : iterable of Batch
-        From a source that has been sent to `position`.
+    batches : iterable of Batch or None
+        From a source that has been sent to `position`; None where it has nothing new at present.
     size_of : callable
         How many samples must come at once.
     start : int
         Samples that have been processed; what the source gives of them again is left out.
     position : dict, optional
         Where the source was sent to.
+    fewer : callable
+        Whether fewer samples will do by now; asked whenever the source has given something.
 
-    Yields
-    ------
-    Batch
-        Its position may lie before its last sample: inside a batch of the source there is none. To
-        resume after it, send a source there and give ``start=batch.stop``.
+    Returns
+    -------
+    Rebatched
+        Iterate it to get each batch. Its position may lie before its last sample: inside a batch
+        of the source there is none. To resume after it, send a source there and give
+        ``start=batch.stop``.
     """
-    waiting: list[Batch] = []
-    for batch in batches:
-        if batch.stop <= start:
-            position = batch.position
-            continue
-        waiting.append(batch if batch.first >= start else batch.slice(start - batch.first))
-        while waiting and _enough(waiting, size_of(start)):
-            first, waiting = _split(waiting, size_of(start), position)
-            start, position = first.stop, first.position
-            yield first
-    if waiting:
-        yield _split(waiting, None, position)[0]
-
-
-def _enough(waiting: list[Batch], size: int | None) -> bool:
-    return size is None or sum(map(len, waiting)) >= size
+    return Rebatched(batches, size_of, start=start, position=position, fewer=fewer)
 
 
 def _split(

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from icvi.insight.alarms import Alarm
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
+from icvi.watching.truth import NAMES as AGREEMENT
+from icvi.watching.truth import Agreed
 
 #: What a checkpoint stores of an output: plain JSON, and arrays of float64 and int64.
 Kept = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -37,6 +39,8 @@ class Step:
         Its state after these samples.
     alerts : sequence of Alarm
         Alarms of the user's own rules.
+    agreed : Agreed, optional
+        How clusters and known classes agree, at each reading.
     """
 
     X: NDArray[np.float64]
@@ -46,11 +50,24 @@ class Step:
     trace: Trace
     tracker: Tracker
     alerts: Sequence[Alarm] = ()
+    agreed: Agreed | None = None
 
     @property
     def stop(self) -> int:
         """How many samples of the stream have been processed after this step."""
         return self.first + len(self.labels)
+
+    def column(self, name: str) -> NDArray[np.float64]:
+        """The readings of an index, or of the agreement with known classes."""
+        if self.agreed is not None and name in AGREEMENT:
+            return self.agreed.column(name)
+        return self.trace[name]
+
+    def curve(self, name: str) -> NDArray[np.float64]:
+        """The same; where the AMI was not read, the last one before."""
+        if self.agreed is not None and name == AGREEMENT[1]:
+            return self.agreed.curve
+        return self.column(name)
 
     @property
     def alarms(self) -> list[Alarm]:

@@ -1,7 +1,8 @@
-"""Ctrl-C: the loop processes the current samples, then stops."""
+"""Ctrl-C: the loop processes the current samples, unless they take too long, and stops."""
 
 from __future__ import annotations
 
+import _thread
 import signal
 import sys
 import threading
@@ -20,12 +21,17 @@ _ALWAYS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
+#: Seconds that a step may still take after a signal.
+GRACE = 0.5
+
+
 class Stopping:
     """Stops a loop between two steps when a signal asks the process to end.
 
     While the loop waits for samples, the first signal interrupts it at once. While it processes
     some, the signal sets `asked`, and the loop stops after them; a second signal interrupts it
-    at once. Signals after the loop has stopped are ignored: the process is about to end.
+    at once, and so does the first after `GRACE` seconds of labelling and reading: a clusterer may
+    take long. Signals after the loop has stopped are ignored: the process is about to end.
 
     Attributes
     ----------
@@ -35,7 +41,8 @@ class Stopping:
 
     def __init__(self) -> None:
         self.asked: int | None = None
-        self._idle = False
+        self._idle = self._works = self._overdue = False
+        self._timer: threading.Timer | None = None
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -70,11 +77,47 @@ class Stopping:
         finally:
             self._idle = False
 
+    @contextmanager
+    def working(self) -> Iterator[None]:
+        """A context for what may take long, which a signal interrupts after a moment."""
+        self._works = True
+        try:
+            if self.asked is not None:
+                self._wait_a_moment()
+            yield
+        finally:
+            self._works = False
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+
     def _ask(self, number: int, frame: FrameType | None) -> None:
         del frame
+        if self._overdue:
+            self._overdue = False
+            if self._works:
+                raise KeyboardInterrupt
+            return
         again, self.asked = self.asked is not None, number
         if self._idle or again:
             raise KeyboardInterrupt
+        if self._works:
+            self._wait_a_moment()
+
+    def _wait_a_moment(self) -> None:
+        if self._before and self._timer is None:
+            self._timer = threading.Timer(GRACE, self._ask_again)
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _ask_again(self) -> None:
+        """From another thread: have the handler called again, also while the main one sleeps."""
+        if self._works and self.asked is not None:
+            self._overdue = True
+            if hasattr(signal, "pthread_kill"):
+                signal.pthread_kill(threading.main_thread().ident or 0, self.asked)
+            else:
+                _thread.interrupt_main(self.asked)
 
     def _unraisable(self, problem: UnraisableHookArgs) -> None:
         # Python could not propagate the exception from here; the loop checks `asked`.

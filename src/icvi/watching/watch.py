@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.inputs import as_every, as_flag, as_number, check_choice, refuse_unknown
@@ -25,10 +26,11 @@ from icvi.watching.alarms.alarm_file import AlarmFile, beside
 from icvi.watching.alarms.alarm_log import AlarmLog
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending
+from icvi.watching.beginning import Beginning, Gathering
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.first_look import left_out_labels
 from icvi.watching.history import History
-from icvi.watching.labellers import labeller_for
+from icvi.watching.labellers import SAMPLED, hints, labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.messages import described
 from icvi.watching.reading import Reading, readings
@@ -37,6 +39,8 @@ from icvi.watching.scaling import FeatureScaling
 from icvi.watching.settings import about_watch, settings_of, source_name
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
+from icvi.watching.truth import NAMES as AGREEMENT
+from icvi.watching.truth import Agreement, known_classes
 from icvi.wording import short, without_passwords
 
 
@@ -66,10 +70,10 @@ class Watch:
         self._begun = self._run = False
         self._note: Callable[[str], object] | None = None
         self._warn: Callable[[str], object] = _warn
-        self._listening = (
-            False  # whether warnings go to a function; else only the gravest are given
-        )
+        #: Whether warnings go to a function; else only the gravest are given.
+        self._listening = False
         self._noted = False  # whether the notes of the source were reported
+        self._sample = np.empty((0, 0))  # the last samples, for hints
 
     @property
     def tracker(self) -> Tracker:
@@ -132,9 +136,47 @@ class Watch:
     def waiting(self, make: Callable[[], AbstractContextManager[None]]) -> None:
         self._loop.waiting = make
 
+    @property
+    def working(self) -> Callable[[], AbstractContextManager[None]]:
+        """Makes a context that is entered while samples are labelled and read."""
+        return self._loop.working
+
+    @working.setter
+    def working(self, make: Callable[[], AbstractContextManager[None]]) -> None:
+        self._loop.working = make
+
+    @property
+    def gathering(self) -> Gathering | None:
+        """Samples that wait until there are enough of them; None where none has to wait."""
+        found = self._loop.gathering
+        if found is None:
+            return None
+        first = not self.seen
+        return Gathering(*found, first, self._loop.beginning.left if first else None)
+
+    @property
+    def began(self) -> int | None:
+        """Samples that it began with, where ``begin`` was given."""
+        return self._loop.began
+
+    @property
+    def consistent(self) -> bool:
+        """Whether the clusterer has learnt just the samples that have been read."""
+        return self._loop.consistent
+
+    @property
+    def agreement(self) -> dict[str, float]:
+        """ARI and AMI over all samples so far; empty without ``truth``."""
+        return {} if self._loop.agreement is None else self._loop.agreement.values
+
+    def hints(self) -> list[str]:
+        """What to do about a single cluster, or about very many; nothing otherwise."""
+        return hints(self._loop.labeller, self.tracker, self._sample, self.source.columns)
+
     def on_warning(self, warn: Callable[[str], None]) -> None:
-        """Give warnings about features, labels and alarms to a function, not `warnings.warn`."""
+        """Give warnings that cannot wait to a function instead of `warnings.warn`."""
         self._warn, self._listening = warn, True
+        self._loop.warn = warn
         if self._loop.sending is not None:
             self._loop.sending.warn = warn
 
@@ -170,6 +212,7 @@ class Watch:
                 with contextlib.closing(self._loop.steps()) as steps:
                     for step in steps:
                         self._report_news()
+                        self._remember(step.X)
                         yield step
                 self._report_news()
             except GeneratorExit:
@@ -210,6 +253,12 @@ class Watch:
         for text in (*found, *self._loop.labeller.news()):
             if self._listening:
                 self._warn(text)
+
+    def _remember(self, X: NDArray[np.float64]) -> None:
+        """Keep the last samples, for hints."""
+        if len(X) < SAMPLED and len(self._sample):
+            X = np.concatenate([self._sample, X])
+        self._sample = X[-SAMPLED:]
 
     def _finish(self, note: str | None) -> None:
         """Complete all outputs; `note` is why the watch ends before the stream does."""
@@ -266,6 +315,7 @@ def watch(
     exclude: Any = None,
     label: Any = None,
     time: Any = None,
+    truth: Any = None,
     bad_rows: str = "error",
     follow: bool = False,
     on_data_loss: str = "stop",
@@ -277,6 +327,7 @@ def watch(
     scale: str = "none",
     scale_from: Any = None,
     batch: int = 1024,
+    begin: int | timedelta | None = None,
     learn: bool = True,
     every: int = 1,
     noise_label: Hashable = None,
@@ -321,9 +372,20 @@ def watch(
         frozen.
     scale_from : path or other source, optional
         Samples from which the scale is learnt instead.
+    truth : name or position, or sequence, optional
+        Known classes, to compare the clusters with: a column of the source, or one class per
+        sample. Adds the adjusted Rand index and the adjusted mutual information, ARI and AMI, over
+        all samples so far, to readings, trace and report; not with a window or half-life. Samples
+        without a cluster count as one more cluster. The ARI is in every reading. The AMI takes
+        longer: it is nan in all but the first 32 readings, every second up to the 64th, every
+        fourth up to the 128th, and so on.
     batch : int, default 1024
         Samples that a scikit-learn estimator learns at once. Where ART has no ``bounds``, the first
         batch gives them.
+    begin : int or timedelta, optional
+        Begin with fewer samples than a batch: with so many, or with those that have come when so
+        much time has passed since the first. After a start by time, the trace depends on when
+        samples came; in all other cases it is the same however they come.
     learn : bool, default True
         Whether the clusterer learns; if not, it only predicts.
     every : int, default 1
@@ -402,19 +464,34 @@ def watch(
     reading = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
     reading |= {"exclude": exclude, "sep": sep, "decimal": decimal, "header": header}
     settings = {**tracking, "columns": columns, "label": label, "time": time}
+    classes = known_classes(truth)
+    if truth is not None and (window is not None or half_life is not None):
+        raise ValueError(
+            "truth (--truth) compares all samples so far with their clusters; leave out the window "
+            "or the half-life"
+        )
+    if classes is not None and bad_rows == "skip":
+        raise ValueError(
+            "truth has one class per sample, so no row can be skipped; give truth as a column, or "
+            "leave out bad_rows='skip'"
+        )
+    settings |= {"truth": truth if classes is None else classes.setting, "begin": begin}
     settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
     settings |= {"trace": trace is not None, "report": report is not None}
     # None is what earlier versions stored: nothing.
     settings |= {"exclude": exclude, "scale": None if scale == "none" else scale}
     settings |= {"scale_from": None if scale_from is None else source_name(scale_from)}
-    labeller = labeller_for(clusterer, batch=batch, learn=learn)
+    labeller = labeller_for(clusterer, batch=batch, learn=learn, label=label)
     if isinstance(bounds, Mapping):
         labeller.take_bounds(bounds)
         tracking["bounds"] = None
     if noise_label is None:
         tracking["noise_label"] = labeller.unassigned
     tracker = Tracker(indices, **tracking)
-    rules = Rules(alerts, [index.name for index in tracker.indices])
+    names = [index.name for index in tracker.indices]
+    if truth is not None:
+        _refuse_names(names)
+    rules = Rules(alerts, names)
     sending = None if on_alert is None else Sending(on_alert)
     alarmed = tracking["insight"] or bool(rules.rules)
     if not alarmed and (alarms is not None or on_alert is not None):
@@ -425,10 +502,13 @@ def watch(
         alarms = beside(os.fspath(trace))
     timed = any(isinstance(span, (timedelta, np.timedelta64)) for span in (window, half_life))
     prototypes = any(index.on == "prototypes" for index in tracker.indices)
+    learnt = batch if (prototypes and bounds is None) or scaling.needs_batch else 0
+    first = max(learnt, labeller.chunk or 0, labeller.first or 0) or None
     with contextlib.ExitStack() as opened:  # closed again if anything below is refused
         about = about_watch(source, clusterer, label, settings)
         if not isinstance(source, Source):
             reading |= {"follow": follow, "on_data_loss": on_data_loss}
+            reading |= {"truth": truth if classes is None else None}
             source = open_source(source, **reading, rows=rows, format=format, **redis)
         opened.callback(source.close)
         _refuse_own_source(source, trace, alarms, report)
@@ -443,7 +523,7 @@ def watch(
             if overwrite:
                 saved.clear()
         outputs: dict[str, Output] = {}
-        history = History([index.name for index in tracker.indices])
+        history = History(names if truth is None else [*names, *AGREEMENT])
         if trace is not None:
             outputs["trace"] = open_trace(
                 trace,
@@ -473,13 +553,25 @@ def watch(
             sending=sending,
             checkpoint=saved,
             every=every,
-            first=batch if (prototypes and bounds is None) or scaling.needs_batch else None,
+            first=learnt,
+            beginning=Beginning(first, begin),
+            agreement=None if truth is None else Agreement(every),
+            classes=classes,
             timed=timed,
             interval=checkpoint_every,
             scaling=scaling,
         )
         opened.pop_all()
     return Watch(loop, history, page, log)
+
+
+def _refuse_names(names: list[str]) -> None:
+    """Refuse indices that are called like the agreement with known classes."""
+    for name in AGREEMENT:
+        if name in names:
+            raise ValueError(
+                f"an index is called {name}, and so is what truth adds; give it another name"
+            )
 
 
 def _refuse_same(alarms: str | os.PathLike[str], trace: str | os.PathLike[str] | None) -> None:

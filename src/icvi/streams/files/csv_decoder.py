@@ -83,7 +83,10 @@ class CsvDecoder(BlockDecoder):
             data = _EDGES.sub(b"", _SPACES.sub(b" ", data))
         try:
             table = self._parse(data)
-            rows = Batch(self._numbers(table), self._labels(table), self._time(table))
+            labels, truth = (
+                self._labels(table, name) for name in (self._chosen.label, self._chosen.truth)
+            )
+            rows = Batch(self._numbers(table), labels, self._time(table), truth=truth)
         except ValueError:  # ArrowInvalid is one
             return None
         return rows if all_valid(rows.X) else None
@@ -93,8 +96,9 @@ class CsvDecoder(BlockDecoder):
         # pyarrow knows no thousands separators: such numbers are read as text first.
         number = pa.utf8() if self._spelling.thousands else pa.float64()
         types = {str(self._at[name]): number for name in self._chosen.features}
-        if self._chosen.label is not None:
-            types[str(self._at[self._chosen.label])] = pa.dictionary(pa.int32(), pa.utf8())
+        for name in (self._chosen.label, self._chosen.truth):
+            if name is not None:
+                types[str(self._at[name])] = pa.dictionary(pa.int32(), pa.utf8())
         if self._chosen.time is not None:
             types[str(self._at[self._chosen.time])] = pa.utf8()
         return pa_csv.read_csv(
@@ -143,10 +147,10 @@ class CsvDecoder(BlockDecoder):
             trimmed = compute.replace_substring_regex(trimmed, spelling.grouping, "")
         return compute.replace_substring(trimmed, spelling.decimal, ".")
 
-    def _labels(self, table: Any) -> NDArray[Any] | None:
-        if self._chosen.label is None:
+    def _labels(self, table: Any, name: str | None) -> NDArray[Any] | None:
+        if name is None:
             return None
-        column = table.column(str(self._at[self._chosen.label])).combine_chunks()
+        column = table.column(str(self._at[name])).combine_chunks()
         distinct = label_array([read_label(text) for text in column.dictionary.to_pylist()])
         labels: NDArray[Any] = distinct[_plain(column.indices, np.int32)]
         return labels

@@ -57,7 +57,9 @@ class NdjsonDecoder(BlockDecoder):
                 dtype=np.float64,
                 count=len(lines) * len(self._chosen.features),
             ).reshape(len(lines), len(self._chosen.features))
-            rows = Batch(X, self._labels(decoded), self._time(decoded))
+            labels = None if self._chosen.label is None else _labels([r.label for r in decoded])
+            truth = None if self._chosen.truth is None else _labels([r.truth for r in decoded])
+            rows = Batch(X, labels, self._time(decoded), truth=truth)
         except (ValueError, RecursionError):  # those of msgspec are ValueError
             return None
         return rows if all_valid(X) else None
@@ -67,14 +69,6 @@ class NdjsonDecoder(BlockDecoder):
         if data.count(b":") == lines * len(self._keys):
             return True
         return all(sum(map(data.count, spellings)) == lines for spellings in self._keys)
-
-    def _labels(self, decoded: list[Any]) -> NDArray[Any] | None:
-        if self._chosen.label is None:
-            return None
-        labels = [row.label for row in decoded]
-        if "" in labels:
-            raise ValueError("a label without text")
-        return label_array(labels)
 
     def _time(self, decoded: list[Any]) -> NDArray[Any] | None:
         if self._chosen.time is None:
@@ -164,6 +158,12 @@ def _label(value: Any) -> Any:
     return value
 
 
+def _labels(labels: list[Any]) -> NDArray[Any]:
+    if "" in labels:
+        raise ValueError("a label without text")
+    return label_array(labels)
+
+
 def _kind(value: Any) -> str:
     if isinstance(value, _Pairs):
         return "an object"
@@ -178,9 +178,10 @@ def _decoder(chosen: Chosen) -> Any:
     msgspec = load("msgspec", "stream")
     fields: list[tuple[str, Any]] = [(f"f{j}", float) for j in range(len(chosen.features))]
     rename = {f"f{j}": name for j, name in enumerate(chosen.features)}
-    if chosen.label is not None:
-        fields.append(("label", int | str | float | bool))
-        rename["label"] = chosen.label
+    for role, column in (("label", chosen.label), ("truth", chosen.truth)):
+        if column is not None:
+            fields.append((role, int | str | float | bool))
+            rename[role] = column
     if chosen.time is not None:
         fields.append(("time", float | str))
         rename["time"] = chosen.time

@@ -65,7 +65,8 @@ class ParquetSource(Source):
         # Written as a whole, a Parquet file does not grow: any change makes it another one.
         stamp = position.get("stamp")  # earlier versions stored none
         why = why_another(path, position) if stamp is None else why_changed(path, stamp)
-        chosen = Chosen(tuple(position["columns"]), position["label"], position["time"])
+        chosen = Chosen.of(position)
+        assert chosen is not None
         if why is None and chosen != self._columns:
             why = f"its columns were {chosen.names}"
         if why is None and int(position["offset"]) > self._lengths[number]:

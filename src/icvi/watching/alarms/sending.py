@@ -48,7 +48,7 @@ class Sending:
             )
         self._receiver, self._limit = receiver, limit
         self._warned: set[str] = set()
-        self.warn: Callable[[str], None] = _warn
+        self.warn: Callable[[str], None] = warn
 
     def send(self, step: Step) -> bool:
         """Send the alarms of a step; whether there were any."""
@@ -115,5 +115,6 @@ def _show(output: IO[bytes]) -> None:
         sys.stderr.flush()
 
 
-def _warn(text: str) -> None:
+def warn(text: str) -> None:
+    """Warn a caller in Python."""
     warnings.warn(text, RuntimeWarning, stacklevel=2)

@@ -11,6 +11,7 @@
 """
 
 from icvi.watching.labellers.choosing import labeller_for
+from icvi.watching.labellers.hints import SAMPLED, hints
 from icvi.watching.labellers.labeller import NO_CLUSTER, Labelled, Labeller
 from icvi.watching.labellers.models import check_savable, load_model, save_model
 from icvi.watching.labellers.names import named_clusterer, seed_of
@@ -18,9 +19,11 @@ from icvi.watching.labellers.parameters import parse_param
 
 __all__ = [
     "NO_CLUSTER",
+    "SAMPLED",
     "Labelled",
     "Labeller",
     "check_savable",
+    "hints",
     "labeller_for",
     "load_model",
     "named_clusterer",

@@ -66,6 +66,7 @@ class ArtLabels(Labeller):
         self._news: list[str] = []
         self._named_bounds: dict[str, tuple[float, float]] = {}
         self._learnt_bounds = getattr(model, "bounds", None) is None
+        self._bounding = batch  # samples that gave the bounds
         self._columns = tuple(columns)
         if not isinstance(model, (FuzzyART, FuzzySMART)):
             raise TypeError(
@@ -154,7 +155,7 @@ class ArtLabels(Labeller):
     def _clipped(self, so_far: str) -> str:
         return (
             f"{self._outside:,} of {self._seen:,} samples {so_far}lay outside the bounds of the "
-            f"first {self._batch:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), "
+            f"first {self._bounding:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), "
             f"or take them from more samples (--batch)"
         )
 
@@ -167,7 +168,7 @@ class ArtLabels(Labeller):
         """The model as `save` writes it, without a pickle, and the counts for the warning."""
         facts, arrays = super().keep() if self.pickles else pack(self.model)
         counts = {"seen": self._seen, "outside": self._outside, "reported": self._reported}
-        counts |= {"learnt_bounds": self._learnt_bounds}
+        counts |= {"bounding": self._bounding, "learnt_bounds": self._learnt_bounds}
         return {"class": class_path(self.model), **facts, **counts}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -187,8 +188,10 @@ class ArtLabels(Labeller):
         self._seen, self._outside = facts["seen"], facts["outside"]
         self._reported = facts.get("reported", 0)
         self._learnt_bounds = facts.get("learnt_bounds", self.model.bounds is None)
+        self._bounding = facts.get("bounding", self._batch)  # earlier versions had no choice
 
     def _count_outside(self, batch: Batch) -> None:
+        self._bounding = self._bounding if self._seen else len(batch)
         self._seen += len(batch)
         if self._learnt_bounds:
             # The bounds that the first batch gave have no public name.

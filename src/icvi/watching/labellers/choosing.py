@@ -17,7 +17,12 @@ _EXPECTED = (
 
 
 def labeller_for(
-    clusterer: Any, *, batch: int, learn: bool = True, columns: Sequence[str] = ()
+    clusterer: Any,
+    *,
+    batch: int,
+    learn: bool = True,
+    columns: Sequence[str] = (),
+    label: Any = None,
 ) -> Labeller:
     """Make a labeller for a clusterer.
 
@@ -34,6 +39,8 @@ def labeller_for(
         False to predict only; the clusterer must be fitted.
     columns : sequence of str
         Names of the features.
+    label : name or position, optional
+        The column of the labels, for messages.
 
     Returns
     -------
@@ -57,7 +64,7 @@ def labeller_for(
 
         if not learn:
             raise ValueError("learn=False (--no-learn) is for a clusterer, and none is given")
-        return ColumnLabels()
+        return ColumnLabels(label)
     if comes_from(clusterer, "icvi.art"):
         from icvi.watching.labellers.art_labels import ArtLabels
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.labels import Labels, as_label_array, label_array, plain
+from icvi.saving.parts import arrays_of
 from icvi.streams.batch import Batch
+from icvi.watching.labellers.matching import Matching
 from icvi.wording import short
 
 if TYPE_CHECKING:
@@ -61,14 +63,17 @@ class Labeller(ABC):
         Whether labelling changes the model.
     chunk : int or None
         None where batches may have any size. Otherwise m: batch j holds all samples
-        [j m, (j + 1) m) of the stream; only the last batch may be smaller.
+        [j m, (j + 1) m) of the stream; only the last batch may be smaller. If the first is smaller
+        on request (``begin``), all others are counted from its end.
     unassigned : int or None
         The label of samples without a cluster; None where every sample has one. Give it to
         ``Tracker(noise_label=...)``, or those samples count as a cluster.
     renumbers : bool
-        Whether the clusterer may renumber its clusters while it learns. Then label 3 now and
-        label 3 later need not be the same cluster, and readings over both mean little; a window
-        as short as the time between two renumberings helps.
+        Whether the clusterer may renumber its clusters while it learns; they are then matched to
+        the clusters before, so that a label means the same cluster throughout.
+    enough : callable or None
+        Where it is not None, `label` asks it after every sample whether to stop, and may then
+        return fewer labels than there are samples.
     """
 
     name: str
@@ -76,7 +81,13 @@ class Labeller(ABC):
     learns: bool = False
     chunk: int | None = None
     unassigned: int | None = None
-    renumbers: bool = False
+    enough: Callable[[], bool] | None = None
+    _matching: Matching | None = None
+
+    @property
+    def renumbers(self) -> bool:
+        """Whether clusters that are renumbered are matched to those before."""
+        return self._matching is not None
 
     @property
     def first(self) -> int | None:
@@ -96,13 +107,14 @@ class Labeller(ABC):
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the labels so far."""
-        if not self.renumbers:
-            return []
-        return [
-            f"{self.name} renumbers its clusters while it learns: label 3 now and label 3 earlier "
-            f"need not be the same cluster; a window shows the last samples only"
-        ]
+        """Warnings about the labels so far, for the end of a run."""
+        said = "" if self._matching is None else self._matching.described(self.name)
+        return [said] if said else []
+
+    @property
+    def notices(self) -> Sequence[str]:
+        """Warnings that cannot wait for the end; the list only grows."""
+        return ()
 
     @property
     def notes(self) -> list[str]:
@@ -138,7 +150,12 @@ class Labeller(ABC):
                 f"{self.name} cannot be kept in a checkpoint, because it cannot be pickled "
                 f"({error!r}); define it at module level, or watch without a checkpoint"
             ) from error
-        return {"class": class_path(self.model)}, {"pickle": np.frombuffer(pickled, np.uint8)}
+        facts: dict[str, Any] = {"class": class_path(self.model)}
+        arrays: dict[str, NDArray[Any]] = {"pickle": np.frombuffer(pickled, np.uint8)}
+        if self._matching is not None:
+            facts["matching"], members = self._matching.keep()
+            arrays |= {f"matching.{name}": array for name, array in members.items()}
+        return facts, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Resume from a state that `keep` returned."""
@@ -155,6 +172,10 @@ class Labeller(ABC):
             ) from error
         self._check_class(class_path(model))
         self._adopt(model)
+        if "matching" not in facts:
+            self._matching = None  # earlier versions left renumbered clusters as they were
+        elif self._matching is not None:
+            self._matching.resume(facts["matching"], arrays_of("matching", arrays))
 
     def _check_class(self, kept: str) -> None:
         """Refuse a clusterer of another class."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from icvi.labels import plain
 from icvi.streams.batch import Batch
 from icvi.watching.labellers.labeller import (
@@ -15,6 +18,8 @@ from icvi.watching.labellers.labeller import (
     comes_from,
     names_of,
 )
+from icvi.watching.labellers.matching import Matching
+from icvi.watching.labellers.river_centers import Centers
 
 _RENUMBERING = ("DBSTREAM", "DenStream", "CluStream")
 
@@ -42,7 +47,8 @@ class RiverLabels(Labeller):
 
     The label 0 means a cluster only if the clusterer's ``centers`` has one with coordinates. ODAC
     labels no samples and is refused. DBSTREAM, DenStream and CluStream renumber their clusters
-    while they learn: see `Labeller`.
+    while they learn; wherever a centre is no longer nearest to where it was, the clusters are
+    matched to those before.
 
     Parameters
     ----------
@@ -68,7 +74,10 @@ class RiverLabels(Labeller):
         self._last = _last_step(model)
         self.model, self.learns = model, learn
         self.name = type(self._last).__name__
-        self.renumbers = learn and self.name in _RENUMBERING
+        if learn and self.name in _RENUMBERING:
+            self._matching = Matching(NO_CLUSTER)
+        self._centers = Centers(self._last)
+        self.enough = _never
         self._columns = tuple(columns)
         self._asked = False
         _check_kind(self._last)
@@ -81,9 +90,13 @@ class RiverLabels(Labeller):
                 f"expected {len(columns)} features, {', '.join(columns)}, got {batch.X.shape[1]}"
             )
         labels = []
+        enough = self.enough or _never
         for number, row in enumerate(batch.X.tolist(), start=batch.first):
-            labels.append(self._label_one(dict(zip(columns, row)), number))
-        return Labelled(as_labels(labels, len(batch), self.name))
+            label = self._label_one(dict(zip(columns, row)), number)
+            labels.append(label if self._matching is None else self._matched(row, label, columns))
+            if enough():
+                break
+        return Labelled(as_labels(labels, len(labels), self.name))
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -109,9 +122,33 @@ class RiverLabels(Labeller):
         self._asked = True
         return label
 
+    def _matched(self, row: list[float], number: int, columns: Sequence[str]) -> int:
+        """The label of a sample whose cluster has this number at present."""
+        assert self._matching is not None
+        if self._centers.swapped():
+            whole = self._last is self.model and self._centers.of(columns)
+
+            def numbers(X: NDArray[np.float64]) -> list[int]:
+                if whole:
+                    return self._centers.nearest(X, columns)
+                rows = (dict(zip(columns, member)) for member in X.tolist())
+                return [self.model.predict_one(x) for x in rows]
+
+            self._matching.match(numbers)
+        label = self._matching.label(number)
+        self._matching.remember_one(row, label)
+        return label
+
     def _adopt(self, model: Any) -> None:
         super()._adopt(model)
         self._last = _last_step(model)
+        self._centers = Centers(self._last)
+        if self._matching is not None:
+            self._centers.swapped()
+
+
+def _never() -> bool:
+    return False
 
 
 def _last_step(model: Any) -> Any:

@@ -14,6 +14,7 @@ from icvi.watching.labellers.labeller import (
     check_columns,
     checked_names,
 )
+from icvi.watching.labellers.matching import Matching
 from icvi.watching.labellers.models import restore_views
 
 _OTHERS = ("classifier", "regressor", "outlier_detector")
@@ -30,7 +31,7 @@ class ScikitLabels(Labeller):
     ``learn=False``. Such a model accepts batches of any size; a tie that rounding decides may then
     depend on the batch.
 
-    Birch renumbers: it finds its clusters from scratch after every chunk.
+    Birch finds its clusters from scratch after every chunk. They are matched to those before.
 
     Parameters
     ----------
@@ -61,7 +62,8 @@ class ScikitLabels(Labeller):
         self._check_kind()
         self.learns = learn and hasattr(model, "partial_fit")
         self.chunk = batch if self.learns else None
-        self.renumbers = self.learns and self.name == "Birch"
+        if self.learns and self.name == "Birch":
+            self._matching = Matching()
         if not self.learns:
             self._check_fitted(learn)
         check_columns(model, columns, self.name)
@@ -76,8 +78,13 @@ class ScikitLabels(Labeller):
         with checked_names() if named else nullcontext():
             if self.learns:
                 self._learn(batch)
-            labels = self.model.predict(batch.X)
-        return Labelled(as_labels(labels, len(batch), self.name))
+                if self._matching is not None:
+                    self._matching.match(self.model.predict)
+            labels = as_labels(self.model.predict(batch.X), len(batch), self.name)
+        if self._matching is not None:
+            labels = self._matching.labels(labels)
+            self._matching.remember(batch.X, labels)
+        return Labelled(labels)
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -90,8 +97,8 @@ class ScikitLabels(Labeller):
             if isinstance(clusters, int) and clusters > len(batch):
                 raise ValueError(
                     f"{self.name} needs at least as many samples in the first chunk as clusters, "
-                    f"{clusters}, and got {len(batch)}; raise batch (--batch), give a longer "
-                    f"stream, or ask for fewer clusters ({error})"
+                    f"{clusters}, and got {len(batch)}; raise batch (--batch) or begin "
+                    f"(--begin), give a longer stream, or ask for fewer clusters ({error})"
                 ) from error
             raise
 

@@ -19,7 +19,8 @@ from icvi.watching.step import Step
 from icvi.watching.terminal.screen import Screen
 from icvi.watching.terminal.snapshot import StreamProgress
 from icvi.watching.terminal.summary import End
-from icvi.watching.terminal.view import Clock, Outcome, View
+from icvi.watching.terminal.view import Clock, Outcome, View, Watched
+from icvi.watching.terminal.waiting import GatheringPace
 
 _PAUSE = 0.25  # seconds between redraws, at least
 
@@ -46,9 +47,17 @@ class LiveTable(View):
         self._fresh = True  # whether the table shows all samples
         self._claims = ExitStack()  # on the terminal
 
-    def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
+    def begin(
+        self,
+        title: str,
+        source: Source,
+        tracker: Tracker,
+        history: History,
+        watched: Watched | None = None,
+    ) -> None:
         """Draw the table for the first time."""
-        self._progress = StreamProgress(title, source, tracker, history)
+        self._progress = StreamProgress(title, source, tracker, history, watched)
+        self._gathered = GatheringPace(watched)
         self._screen = Screen(self._progress.snapshot(self._clock()), self._clock)
         self._drawing = _Drawing(self._console, self._screen)
         # Progress bars of long computations would be drawn across the table.
@@ -64,6 +73,7 @@ class LiveTable(View):
         if self._drawing is None:
             return
         self._fresh, self._screen.waits, self._screen.compiles = False, None, False
+        self._screen.gathering = None
         self._last = self._screen.elapsed
         if self._clock() >= self._due:
             self._drawing.check()
@@ -77,6 +87,7 @@ class LiveTable(View):
         if not self._fresh:
             self._take_snapshot()
         self._screen.waits = self._clock()
+        self._screen.gathering = self._gathered.text(self._screen.waits)
         context = ExitStack()
         context.callback(self._end_waiting)
         return context
@@ -91,6 +102,7 @@ class LiveTable(View):
         self._drawing.check()
         # Completing files, which comes between the last step and this, is no part of the pace.
         end = End(outcome, message, self._last, self._progress.samples_before)
+        self._screen.gathering = "finishing"  # the last look at all clusters takes a moment
         self._screen.snapshot = self._progress.final_snapshot(self._clock())
         self._screen.end = end
         self._stop(transient=False)
@@ -158,7 +170,7 @@ class _Drawing(Live):
     def refresh(self) -> None:
         """Draw if there is something new, and the last time in any case."""
         table = self._table
-        busy = (table.waits is None, table.compiles)
+        busy = (table.waits is None, table.compiles, table.gathering)
         state = (table.snapshot, busy, self.console.size, int(table.elapsed))
         if self._failure is not None or (self.is_started and state == self._drawn):
             return

@@ -16,7 +16,9 @@ from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.snapshot import Snapshot, StreamProgress
 from icvi.watching.terminal.summary import End, last_cluster, skipped_and_lost, summary
 from icvi.watching.terminal.table import plain_table, plain_value
-from icvi.watching.terminal.view import Clock, Outcome, View
+from icvi.watching.terminal.idle import IdleLines
+from icvi.watching.terminal.view import Clock, Outcome, View, Watched
+from icvi.watching.terminal.waiting import GatheringPace
 from icvi.wording import percent, plural, printable
 
 _PAUSE = 5.0  # seconds between lines, at least
@@ -40,11 +42,20 @@ class PlainLines(View):
         self._progress: StreamProgress | None = None
         self._fresh = True  # whether the last line counts all samples
 
-    def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
+    def begin(
+        self,
+        title: str,
+        source: Source,
+        tracker: Tracker,
+        history: History,
+        watched: Watched | None = None,
+    ) -> None:
         """Look at the clock."""
-        self._progress = StreamProgress(title, source, tracker, history)
+        self._progress = StreamProgress(title, source, tracker, history, watched)
+        self._gathered, self._hinted = GatheringPace(watched), False
         self._start = self._last = self._clock()
         self._due = self._start + _PAUSE
+        self._idle = IdleLines(self._clock, lambda line: self._write(self._stamped(line)))
 
     def take(self, step: Step) -> None:
         """Write a line per alarm, and one if the last one is old."""
@@ -54,22 +65,29 @@ class PlainLines(View):
         self._write_if_due()
 
     def waiting(self) -> AbstractContextManager[object]:
-        """Write a line if there is something new and the last one is old."""
+        """Write a line if there is something new and the last one is old, or if nothing comes."""
+        if self._progress is None:
+            return nullcontext()
         if not self._fresh:
             self._write_if_due()
-        return nullcontext()
+        else:
+            self._write_gathering()
+        return self._idle.waiting()
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Write the verdict and the table."""
         if self._progress is None:
             return
         progress, self._progress = self._progress, None
+        self._idle.close()
         # Completing files, which comes between the last step and this, is no part of the pace.
         end = End(outcome, message, self._last - self._start, progress.samples_before)
         self._write(*_final(progress.final_snapshot(self._clock()), end))
 
     def close(self) -> None:
         """Write nothing more."""
+        if self._progress is not None:
+            self._idle.close()
         self._progress = None
 
     def _write_if_due(self) -> None:
@@ -77,17 +95,29 @@ class PlainLines(View):
             return
         self._due, self._fresh = now + _PAUSE, True
         snapshot = self._progress.snapshot(now)
-        facts = [clock_time(now - self._start)]
-        facts += [] if snapshot.share is None else [percent(snapshot.share)]
+        facts = [] if snapshot.share is None else [percent(snapshot.share)]
         facts += [plural(snapshot.samples, "sample"), f"k={snapshot.k}"]
         facts += [] if snapshot.verdict is None else [f"grade={snapshot.verdict.grade}"]
         facts += [f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
-        self._write("  ".join(facts))
+        self._write(self._stamped("  ".join(facts)))
+        if snapshot.hints and not self._hinted:
+            self._hinted = True  # once; and again at the end
+            self._write(*snapshot.hints)
+
+    def _write_gathering(self) -> None:
+        """How many samples there are to begin with, if the last line is old."""
+        text = self._gathered.text(now := self._clock())
+        if text is not None and now >= self._due:
+            self._due = now + _PAUSE
+            self._write(self._stamped(text))
+
+    def _stamped(self, line: str) -> str:
+        return f"{clock_time(self._clock() - self._start)}  {line}"
 
     def _write(self, *lines: str) -> None:
-        shown = (printable(line, self._ascii_only) for line in lines)
+        text = "".join(f"{printable(line, self._ascii_only)}\n" for line in lines)
         try:
-            self._file.write("".join(f"{line}\n" for line in shown))
+            self._file.write(text)
             self._file.flush()
         except OSError as error:
             error.filename = error.filename or getattr(self._file, "name", None)
@@ -100,5 +130,6 @@ def _final(snapshot: Snapshot, end: End) -> Iterator[str]:
         yield about
     if snapshot.verdict is not None:
         yield from sentences(snapshot.verdict)
+    yield from snapshot.hints
     yield from plain_table(rows_of(snapshot))
     yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])

@@ -15,6 +15,8 @@ from icvi.watching.terminal.snapshot import Snapshot
 from icvi.watching.terminal.trend import trend
 from icvi.wording import BETTER
 
+_AGREEMENT = (-1.0, 1.0)  # range of ARI and AMI; 0 on average for clusters at random
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Row:
@@ -59,7 +61,8 @@ class Row:
 def rows_of(snapshot: Snapshot) -> list[Row]:
     """A row per index."""
     rows = []
-    values = snapshot.values.tolist() or [math.nan] * len(snapshot.indices)
+    n_rows = len(snapshot.indices) + len(snapshot.agreement)
+    values = snapshot.values.tolist() or [math.nan] * n_rows
     missing = "undefined" if len(snapshot.values) else "no reading yet"
     verdict = snapshot.verdict
     for column, index in enumerate(snapshot.indices):
@@ -76,6 +79,22 @@ def rows_of(snapshot: Snapshot) -> list[Row]:
                 level=None if verdict is None else verdict.reference.get(index.name),
                 compared="" if verdict is None else compared(verdict, index.name),
                 bounds=index.range,
+                curve=curve,
+            )
+        )
+    for column, name in enumerate(snapshot.agreement, start=len(snapshot.indices)):
+        value, curve = values[column], snapshot.curves[:, column]
+        rows.append(
+            Row(
+                name=name,
+                better=BETTER["max"],
+                value=value,
+                missing=missing if math.isnan(value) else "",
+                reason="",
+                trend=trend(curve),
+                level=None,
+                compared="",
+                bounds=_AGREEMENT,
                 curve=curve,
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 from rich.cells import cell_len
@@ -27,6 +28,7 @@ from icvi.watching.terminal.summary import (
 )
 from icvi.watching.terminal.table import index_table
 from icvi.watching.terminal.view import Clock
+from icvi.watching.terminal.waiting import waiting_for
 from icvi.wording import percent, plural, printable, shortened
 
 _GAP = "   "
@@ -51,6 +53,8 @@ class Screen:
         What to show.
     waits : float or None
         Since when there has been nothing new.
+    gathering : str or None
+        What samples wait for, in words.
     compiles : bool
         Whether there is nothing new because a kernel is being compiled.
     end : End or None
@@ -65,6 +69,7 @@ class Screen:
         self._clock, self._start = clock, clock()
         self.snapshot = snapshot
         self.waits: float | None = None
+        self.gathering: str | None = None
         self.compiles = False
         self.end: End | None = None
         self.columns = 0
@@ -96,8 +101,11 @@ class Screen:
         rows = rows_of(snapshot)
         head = self._head(snapshot, width, signs, ascii_only)
         foot = self._last_words(snapshot, ascii_only) if self.end else [self._foot(snapshot, width)]
+        hints = self._hints(snapshot, width, ascii_only)
         height = options.size.height - 1 if self.end is None else len(rows) + 100
         spare = height - len(head) - 1 - len(rows) - len(foot)
+        if hints and spare >= len(hints):  # or else they come at the end
+            head, spare = [*head, *hints], spare - len(hints)
         if spare < 0 and snapshot.verdict is not None:
             head, spare = head[:-1], spare + 1  # the last new cluster matters least
         room = len(rows) + min(spare, 0) - (spare < 0)  # one line reports what is missing
@@ -145,6 +153,10 @@ class Screen:
             created,
         ]
 
+    def _hints(self, snapshot: Snapshot, width: int, ascii_only: bool) -> list[Text]:
+        text = printable(" ".join(snapshot.hints), ascii_only)
+        return [Text(line, "yellow") for line in textwrap.wrap(text, max(width, 20))]
+
     def _last_words(self, snapshot: Snapshot, ascii_only: bool) -> list[RenderableType]:
         message = "" if self.end is None else self.end.message or ""
         texts = [skipped_and_lost(snapshot), *message.splitlines()]
@@ -170,8 +182,13 @@ class Screen:
         if self.compiles:
             yield COMPILING
             left = None
+        elif self.gathering is not None:
+            yield self.gathering
+            left = None
+            if waits is not None and self._clock() - waits >= _PATIENCE:
+                yield waiting_for(self._clock() - waits)
         elif waits is not None and self._clock() - waits >= _PATIENCE:
-            yield "waiting for more"
+            yield waiting_for(self._clock() - waits)
             left = None
         elif snapshot.rate is not None:
             yield f"{per_second(snapshot.rate)} samples/s"

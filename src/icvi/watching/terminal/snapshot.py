@@ -15,6 +15,7 @@ from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.terminal.pace import Pace
+from icvi.watching.terminal.view import Watched
 
 _PAUSE = 1.0  # seconds between verdicts, at least
 _SHARE = 0.05  # of the run time that they may take where there are many clusters
@@ -50,6 +51,10 @@ class Snapshot:
         Samples per second and seconds to the end.
     skipped, lost : int
         Rows skipped, and samples that were gone before they were read.
+    agreement : tuple of str
+        What is read besides the indices: the last columns of `curves`.
+    hints : tuple of str
+        What to do about a single cluster, or about very many.
     """
 
     title: str
@@ -67,6 +72,8 @@ class Snapshot:
     left: float | None
     skipped: int
     lost: int = 0
+    agreement: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
 
 class StreamProgress:
@@ -82,9 +89,21 @@ class StreamProgress:
         What reads the indices.
     history : History
         The readings so far; it has taken a step before a snapshot is taken.
+    watched : Watched, optional
+        Provides hints, and the agreement with known classes.
     """
 
-    def __init__(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
+    def __init__(
+        self,
+        title: str,
+        source: Source,
+        tracker: Tracker,
+        history: History,
+        watched: Watched | None = None,
+    ) -> None:
+        self._watched = watched
+        self._hints: tuple[str, ...] = ()
+        self._hinted = -np.inf
         self._title, self._source, self._tracker = title, source, tracker
         self._history = history
         self._pace = Pace()
@@ -106,8 +125,15 @@ class StreamProgress:
         # A source that has read nothing might wait for its first rows.
         verdict = history.verdict(self._tracker, self._source.columns if new else ())
         values = curves[-1] if len(curves) else np.empty(0)
+        agreement = {} if self._watched is None else self._watched.agreement
         if new and not (len(samples) and samples[-1] == history.seen):
-            values = np.array([_reading(self._tracker, name) for name in history.names])
+            names = (name for name in history.names if name not in agreement)
+            readings = [_reading(self._tracker, name) for name in names]
+            values = np.array([*readings, *agreement.values()])
+        elif len(values) and agreement:
+            # A curve holds the AMI that was read last, perhaps a while ago.
+            values = np.concatenate([values[: -len(agreement)], [*agreement.values()]])
+        self._hinted = -np.inf
         return self._snapshot(now, curves, values, verdict)
 
     def _snapshot(
@@ -136,7 +162,17 @@ class StreamProgress:
             left=self._pace.left,
             skipped=self._source.skipped,
             lost=self._source.lost,
+            agreement=tuple(history.names[len(tracker.indices) :]),
+            hints=self._current_hints(now),
         )
+
+    def _current_hints(self, now: float) -> tuple[str, ...]:
+        """The hints of the last second; without them, a change may come with any step."""
+        if self._watched is None or not self._history.seen:
+            return ()
+        if not self._hints or now - self._hinted >= _PAUSE:
+            self._hints, self._hinted = tuple(self._watched.hints()), now
+        return self._hints
 
     def _quick_verdict(self, now: float) -> Verdict | None:
         """A verdict of the last second; a new one where there are alarms or new clusters."""

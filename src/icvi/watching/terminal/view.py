@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
+from typing import Literal, Protocol
 
 from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
+from icvi.watching.beginning import Gathering
 from icvi.watching.history import History
 from icvi.watching.step import Step
 
@@ -15,6 +16,21 @@ from icvi.watching.step import Step
 Outcome = Literal["done", "interrupted", "failed"]
 #: Seconds since any moment.
 Clock = Callable[[], float]
+
+
+class Watched(Protocol):
+    """What a view asks a watch beyond its source, its tracker and its history."""
+
+    @property
+    def gathering(self) -> Gathering | None:
+        """Samples that wait until there are enough of them."""
+
+    @property
+    def agreement(self) -> dict[str, float]:
+        """ARI and AMI now, where there are known classes."""
+
+    def hints(self) -> list[str]:
+        """What to do about a single cluster, or about very many."""
 
 
 class View:
@@ -25,7 +41,14 @@ class View:
     methods do nothing.
     """
 
-    def begin(self, title: str, source: Source, tracker: Tracker, history: History) -> None:
+    def begin(
+        self,
+        title: str,
+        source: Source,
+        tracker: Tracker,
+        history: History,
+        watched: Watched | None = None,
+    ) -> None:
         """Begin to show.
 
         Parameters
@@ -38,6 +61,8 @@ class View:
             Provides the indices and the clusters.
         history : History
             Has taken each step before the view does.
+        watched : Watched, optional
+            Provides what waits, and hints.
         """
 
     def take(self, step: Step) -> None:

@@ -70,7 +70,7 @@ def rows_of(step: Step, names: Sequence[str]) -> TraceRows:
         time = as_time(step.time)[at]
     values = np.empty((len(names), len(trace)))
     for row, name in zip(values, names):
-        row[:] = trace[name]
+        row[:] = step.column(name)
     return TraceRows(trace.samples, time, file_labels(trace.labels), trace.k, values)
 
 
