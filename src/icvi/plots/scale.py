@@ -43,3 +43,24 @@ def honest_span(
     if missing <= 0.0:
         return low, high
     return max(low - missing / 2.0, -_HUGE), min(high + missing / 2.0, _HUGE)
+
+
+def axis_span(
+    low: float, high: float, bounds: tuple[float, float] = UNBOUNDED
+) -> tuple[float, float]:
+    """The span of an axis with numbers: as `honest_span`, and from a bound where there is one.
+
+    An index that cannot fall below 0 is drawn from 0 on, so that its changes look as large as they
+    are in relation to its level.
+
+    Examples
+    --------
+    >>> axis_span(0.030, 0.032, (0.0, math.inf)), axis_span(99.0, 100.0)
+    ((0.0, 0.032), (94.5, 104.5))
+    """
+    low, high = honest_span(low, high, bounds)
+    if math.isfinite(bounds[0]):
+        return min(low, bounds[0]), max(high, bounds[0])
+    if math.isfinite(bounds[1]):
+        return min(low, bounds[1]), max(high, bounds[1])
+    return low, high
