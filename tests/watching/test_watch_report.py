@@ -23,9 +23,9 @@ from icvi.insight.alarms import Alarm
 from icvi.kernels import undefined
 from icvi.watching.history import History
 from icvi.watching.report import Report, Reservoir, RunInfo, reservoir
-from icvi.watching.report.axis_range import AxisRange, axis_ranges
+from icvi.watching.report.figures.axis_range import AxisRange, axis_ranges
+from icvi.watching.report.figures.projection import project
 from icvi.watching.report.final_readings import REASONS
-from icvi.watching.report.projection import project
 from icvi.watching.step import Step
 
 EVIL = "<img src=x onerror=window.hacked=1>"
@@ -758,7 +758,7 @@ def test_pointing_at_a_centroid_tells_about_its_cluster(browser, normal):
 
 def test_new_clusters_are_marked_where_they_appear(browser, normal):
     shown(browser, normal.path)
-    marked = browser.run(f"return Array.from({model('created')}.data.sample)")
+    marked = browser.run(f"return Array.from({model('created')}.ticks)")
     assert marked == normal.history.created
 
 

@@ -76,8 +76,8 @@ def plot_traces(
         Not shown and not registered with pyplot; use ``figure.savefig(path)``. The arrow
         beside an index shows whether larger or smaller is better. The panels of a row have the
         same scale. An index with two bounds is drawn on its own scale, one that cannot fall below
-        0 from there on; the axes of others span at least a tenth of their level. The lowest row is the number of clusters; red ticks below the
-        axis of each panel mark where it grows.
+        0 from there on; the axes of others span at least a tenth of their level. The lowest row is
+        the number of clusters; red ticks below the axis of each panel mark where it grows.
     """
     with needed("matplotlib", "plot", "a figure of curves"):
         from matplotlib.figure import Figure

@@ -42,6 +42,8 @@ class Trace:
     samples : ndarray of int
         How many samples of the stream had been seen, 1 for the first.
     names : list of str
+        The names of the indices.
+    indices : tuple of Index
         The indices.
     alarms : list of Alarm
         Alarms that were raised or withdrawn on the way, of a tracker with ``insight=True``.
@@ -70,7 +72,8 @@ class Trace:
         self._policy, self._values = policy, values
         self.k, self.samples = k, samples
         self.labels = labels.copy()
-        self.names = [index.name for index in policy.indices]
+        self.indices = tuple(policy.indices)
+        self.names = [index.name for index in self.indices]
 
     def __len__(self) -> int:
         return len(self.k)

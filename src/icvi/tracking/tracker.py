@@ -196,6 +196,21 @@ class Tracker(ClusterSummary):
         """After how many samples, or how long, a sample counts half; None where it never does."""
         return self._spans[1]
 
+    @property
+    @exclusive
+    def window_samples(self) -> tuple[NDArray[np.float64], list[Hashable]]:
+        """The samples in the window, the oldest first, and their labels; the arrays are copies.
+
+        Samples that were removed, and those without a weight, have left it.
+        """
+        if not isinstance(self._forgetting, Window):
+            raise ValueError("this tracker has no window; make it with window=...")
+        X, _, serials, _ = self._forgetting.samples(0, len(self._forgetting))
+        names: dict[int, Hashable] = dict(zip(self._clusters.serials, self._clusters.labels))
+        names[-1] = self.noise_label
+        kept = np.array([serial in names for serial in serials.tolist()], dtype=bool)
+        return X[kept].copy(), [names[serial] for serial in serials[kept].tolist()]
+
     # -- adding samples --------------------------------------------------------------------
 
     def update(

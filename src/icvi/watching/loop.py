@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -121,7 +121,7 @@ class Loop:
             self._position = self._committed = self.source.start()
             self.commit()
 
-    def steps(self) -> Iterator[Step]:
+    def steps(self) -> Generator[Step, None, None]:
         """Process the samples, step by step."""
         size, position = self._batch_size, self._position
         batches = rebatch(self._batches(), size, start=self.seen, position=position)
