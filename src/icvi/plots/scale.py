@@ -58,9 +58,7 @@ def axis_span(
     >>> axis_span(0.030, 0.032, (0.0, math.inf)), axis_span(99.0, 100.0)
     ((0.0, 0.032), (94.5, 104.5))
     """
-    low, high = honest_span(low, high, bounds)
-    if math.isfinite(bounds[0]):
-        return min(low, bounds[0]), max(high, bounds[0])
-    if math.isfinite(bounds[1]):
-        return min(low, bounds[1]), max(high, bounds[1])
-    return low, high
+    known = [bound for bound in bounds if math.isfinite(bound)]
+    if len(known) == 1:
+        return min(low, *known), max(high, *known)
+    return honest_span(low, high, bounds)

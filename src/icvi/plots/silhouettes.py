@@ -65,7 +65,7 @@ def silhouette(
     >>> import icvi
     >>> figure = icvi.plots.silhouette([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
     >>> figure.axes[0].get_xlabel()
-    'silhouette coefficient; mean 0.88'
+    'silhouette coefficient; mean 0.87'
     """
     with needed("matplotlib", "plot", "a silhouette plot"):
         from matplotlib.figure import Figure

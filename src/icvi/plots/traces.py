@@ -131,6 +131,8 @@ def draw_clusters(axes: Axes, trace: Curves) -> None:
 def mark_new_clusters(axes: Axes, trace: Curves) -> None:
     """Red ticks below the axis where there are more clusters than at the reading before."""
     new = trace.samples[np.flatnonzero(np.diff(trace.k, prepend=0) > 0)]
+    if not len(new):  # an empty line outside the axes has no place in a layout
+        return
     axes.plot(
         new,
         np.zeros(len(new)),
