@@ -65,6 +65,16 @@ def test_every_public_name_is_there_and_documented(name):
     assert name in dir(icvi)
 
 
+def test_every_index_is_an_object_at_the_top():
+    for index in icvi.catalogue():
+        found = getattr(icvi, index.name)
+        assert found is index or found().name == index.name
+    assert icvi.scores([[0.0], [1.0], [5.0]], [0, 0, 1], [icvi.SIL, icvi.CH]).keys() == {
+        "SIL",
+        "CH",
+    }
+
+
 def test_unknown_names_are_attribute_errors():
     with pytest.raises(AttributeError, match="no attribute 'Trackr'"):
         icvi.Trackr  # noqa: B018

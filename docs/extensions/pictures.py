@@ -23,8 +23,10 @@ DATA = "unequal"
 
 def draw_curves(folder: Path, found: measured.Measured) -> None:
     """The pictures of the page about curves: the three partitions, and all orders at once."""
-    for kind in KINDS:
-        _save(draw_scenario(measured.shown(f"{DATA}_{kind}")), folder / f"{kind}.png")
+    shown = {kind: measured.shown(f"{DATA}_{kind}") for kind in KINDS}
+    for kind, experiment in shown.items():
+        others = [other for other in shown.values() if other is not experiment]
+        _save(draw_scenario(experiment, others), folder / f"{kind}.png")
     _save(draw_distributions(found.drawn), folder / "distributions.png")
 
 
@@ -52,11 +54,11 @@ def _place(figure: Figure) -> None:
     """Put the axes into fixed places."""
     from matplotlib.gridspec import GridSpec
 
-    margins = {"left": 0.085, "right": 0.94, "bottom": 0.18, "top": 0.89, "wspace": 0.09}
-    grid = GridSpec(1, len(KINDS), figure, **margins)
+    margins = {"left": 0.085, "right": 0.98, "bottom": 0.15, "top": 0.91, "wspace": 0.09}
+    grid = GridSpec(2, len(KINDS), figure, height_ratios=[1.0, 0.5], hspace=0.16, **margins)
     figure.set_layout_engine("none")
-    for number, axes in enumerate(figure.axes):  # the axes of the number of clusters come last
-        axes.set_position(grid[number % len(KINDS)].get_position(figure))
+    for number, axes in enumerate(figure.axes):  # the lower row is the number of clusters
+        axes.set_position(grid[number].get_position(figure))
 
 
 def _save(figure: Figure, path: Path) -> None:

@@ -18,38 +18,48 @@ __version__ = "0.1.0"
 
 # Public name -> module. Loaded on first use, so that importing icvi is fast.
 _HOME = {
+    "batch": "icvi.batch",
     "CacheWarning": "icvi.errors",
+    "catalogue": "icvi.indices",
+    "CH": "icvi.indices",
     "Conn": "icvi.indices",
+    "Connectivity": "icvi.connectivity.connectivity",
+    "DB": "icvi.indices",
+    "from_bytes": "icvi.saving.kinds",
     "FuzzyART": "icvi.art.fuzzy_art",
     "FuzzyARTMAP": "icvi.art.fuzzy_artmap",
     "FuzzySMART": "icvi.art.fuzzy_smart",
-    "Connectivity": "icvi.connectivity.connectivity",
+    "GD43": "icvi.indices",
+    "GD53": "icvi.indices",
     "I": "icvi.indices",
     "Index": "icvi.indices",
+    "index": "icvi.indices",
     "IndexCompilationError": "icvi.errors",
+    "load": "icvi.saving.kinds",
+    "metrics": "icvi.metrics",
     "NI": "icvi.indices",
     "Panes": "icvi.tracking.panes",
     "Partition": "icvi.state.partition",
+    "PBM": "icvi.indices",
+    "plots": "icvi.plots",
+    "PS": "icvi.indices",
     "Quantizer": "icvi.art.quantizer",
-    "State": "icvi.kernels.state",
-    "Trace": "icvi.tracking.trace",
-    "Tracker": "icvi.tracking.tracker",
-    "TrackerBank": "icvi.tracking.bank",
-    "UndefinedIndexError": "icvi.errors",
-    "batch": "icvi.batch",
-    "catalogue": "icvi.indices",
-    "from_bytes": "icvi.saving.kinds",
-    "index": "icvi.indices",
-    "load": "icvi.saving.kinds",
-    "metrics": "icvi.metrics",
     "rCIP": "icvi.indices",
     "reasons": "icvi.indices.undefined",
     "rH": "icvi.indices",
     "score": "icvi.batch.scoring",
     "scores": "icvi.batch.scoring",
     "scores_by": "icvi.batch.groups.scoring",
+    "SIL": "icvi.indices",
+    "State": "icvi.kernels.state",
+    "Trace": "icvi.tracking.trace",
+    "Tracker": "icvi.tracking.tracker",
+    "TrackerBank": "icvi.tracking.bank",
+    "UndefinedIndexError": "icvi.errors",
     "verdict": "icvi.insight.judge",
     "watch": "icvi.watching.watch",
+    "WB": "icvi.indices",
+    "XB": "icvi.indices",
 }
 
 __all__ = [*_HOME, "__version__"]
@@ -57,6 +67,7 @@ __all__ = [*_HOME, "__version__"]
 if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  public submodules
     import icvi.metrics as metrics  # noqa: F401
+    import icvi.plots as plots  # noqa: F401
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
@@ -68,7 +79,16 @@ if TYPE_CHECKING:
     from icvi.errors import CacheWarning as CacheWarning
     from icvi.errors import IndexCompilationError as IndexCompilationError
     from icvi.errors import UndefinedIndexError as UndefinedIndexError
+    from icvi.indices import CH as CH
+    from icvi.indices import DB as DB
+    from icvi.indices import GD43 as GD43
+    from icvi.indices import GD53 as GD53
     from icvi.indices import NI as NI
+    from icvi.indices import PBM as PBM
+    from icvi.indices import PS as PS
+    from icvi.indices import SIL as SIL
+    from icvi.indices import WB as WB
+    from icvi.indices import XB as XB
     from icvi.indices import Conn as Conn
     from icvi.indices import I as I
     from icvi.indices import Index as Index

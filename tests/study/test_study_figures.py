@@ -38,26 +38,41 @@ def test_a_page_has_ten_curves_from_the_second_cluster_on(page, experiment):
     found = curves(page)
     assert len(found) == len(INDICES)
     first = int(np.argmax(experiment.trace.k >= 2))
-    (line,) = [x for x in found["iCH"].lines if len(x.get_xdata()) > 2]
+    line = found["CH"].lines[-1]
     np.testing.assert_array_equal(line.get_xdata(), experiment.trace.samples[first:])
     np.testing.assert_array_equal(line.get_ydata(), experiment.trace["CH"][first:])
-    assert found["iCH"].get_xlim()[0] == experiment.trace.samples[first]
+    assert found["CH"].get_xlim()[0] == experiment.trace.samples[first]
 
 
 def test_dashed_lines_stand_where_true_clusters_begin(page, experiment):
-    lines = [x for x in curves(page)["iSIL"].lines if len(x.get_xdata()) == 2]
+    lines = [x for x in curves(page)["SIL"].lines if x.get_linestyle() == "--"]
     first = experiment.trace.samples[int(np.argmax(experiment.trace.k >= 2))]
     expected = [change for change in experiment.changes if change >= first]
     assert [line.get_xdata()[0] for line in lines] == expected
-    assert all(line.get_linestyle() == "--" for line in lines)
 
 
-def test_red_steps_are_the_number_of_clusters(page, experiment):
-    twins = [axes for axes in page.axes if axes.get_ylabel() == "k"]
-    assert len(twins) == len(INDICES)
+def test_the_number_of_clusters_is_below_the_curves_of_each_column(page, experiment):
+    found = [axes for axes in page.axes if axes.get_ylabel() == "k"]
+    assert len(found) == 2
     first = int(np.argmax(experiment.trace.k >= 2))
-    (steps,) = twins[0].lines
-    np.testing.assert_array_equal(steps.get_ydata(), experiment.trace.k[first:])
+    for axes in found:
+        np.testing.assert_array_equal(axes.lines[-1].get_ydata(), experiment.trace.k[first:])
+
+
+def test_partitions_of_the_same_data_have_the_same_scales(experiment):
+    data = normalised(GENERATORS["unequal"](0))
+    coarse = run(SCENARIOS["unequal_under"], data, 1)
+    one = curves(figures.draw_scenario(experiment, [coarse]))
+    two = curves(figures.draw_scenario(coarse, [experiment]))
+    for name in INDICES:
+        assert one[name].get_ylim() == two[name].get_ylim()
+        assert one[name].get_yscale() == two[name].get_yscale()
+        low, high = one[name].get_ylim()
+        for each in (experiment, coarse):
+            values = each.trace[name][int(np.argmax(each.trace.k >= 2)) :]
+            values = values[np.isfinite(values)]
+            assert low < np.quantile(values, 0.1)
+            assert values.max() < high
 
 
 def test_files_are_not_blank_and_the_same_twice(tmp_path, experiment):
@@ -106,10 +121,35 @@ def test_comparisons_show_both_curves_their_difference_and_the_sweep(experiment,
     assert not is_blank(figures.save(figure, tmp_path / "comparison")[0])
 
 
-def test_distributions_have_a_box_per_scenario_and_panel(experiment, tmp_path):
+def points(axes):
+    return [line.get_ydata().tolist() for line in axes.lines if line.get_marker() == "o"]
+
+
+def test_of_a_few_orders_each_is_a_point(experiment):
     one = {"ari": 0.9, "n_clusters": 5, "final": final_readings(experiment)}
     other = {**one, "ari": 0.8, "final": {**one["final"], "CH": None}}
     results = {scenario.name: [one, other, one] for scenario in PAPER}
+    figure = figures.draw_distributions(results)
+    assert [axes.get_title().split()[0] for axes in figure.axes[2:]] == list(INDICES)
+    assert points(figure.axes[0]) == [[0.8, 0.9, 0.9]] * len(PAPER)
+    assert not figure.axes[0].patches
+    (at,) = [place for place, name in enumerate(INDICES) if name == "CH"]
+    assert points(figure.axes[2 + at]) == [[one["final"]["CH"]] * 2] * len(PAPER)
+
+
+def test_a_few_vigilances_are_dots_without_a_line(experiment):
+    comparison = compare(experiment, every=50)
+    for n, style in ((3, "None"), (9, "-")):
+        sweep = [{"rho_a": 0.1 * i, "correlation": 0.9, "mse": 0.1} for i in range(n)]
+        figure = figures.draw_comparison([experiment], [comparison], [sweep])
+        assert figure.axes[2].lines[0].get_linestyle() == style
+        assert figure.axes[2].lines[0].get_marker() == "o"
+
+
+def test_distributions_have_a_box_per_scenario_and_panel(experiment, tmp_path):
+    one = {"ari": 0.9, "n_clusters": 5, "final": final_readings(experiment)}
+    other = {**one, "ari": 0.8, "final": {**one["final"], "CH": None}}
+    results = {scenario.name: [one, other, one] * 7 for scenario in PAPER}
     figure = figures.draw_distributions(results)
     assert len(figure.axes) == 2 + len(INDICES)
     assert len(figure.axes[0].patches) == len(PAPER)

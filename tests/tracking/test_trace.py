@@ -1,5 +1,6 @@
 """A trace is a table of readings that can be looked at, exported and drawn."""
 
+import csv
 import math
 
 import numpy as np
@@ -126,6 +127,42 @@ def test_it_is_public():
     assert isinstance(trace_of(), icvi.Trace)
 
 
+# -- parts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("rows", [slice(3), slice(2, 5), slice(-2, None), slice(None, None, 2)])
+def test_a_part_has_the_readings_of_its_rows(trace, rows):
+    part = trace[rows]
+    assert isinstance(part, icvi.Trace)
+    assert part.names == trace.names
+    for name in NAMES:
+        np.testing.assert_array_equal(part[name], trace[name][rows])
+        assert part.why(name) == trace.why(name)[rows]
+    for column in ("k", "samples", "labels"):
+        np.testing.assert_array_equal(getattr(part, column), getattr(trace, column)[rows])
+
+
+def test_a_part_is_a_copy():
+    trace = trace_of()
+    trace[:2].k[:] = 7
+    assert trace.k.tolist() == [1, 1, 2, 2, 2, 3]
+
+
+def test_parts_that_lie_side_by_side_share_the_alarms_between_them():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(800, 2)) + 9.0 * (np.arange(800) % 2)[:, None]
+    trace = icvi.Tracker("CH", insight=True).update_many(X, np.zeros(800, dtype=int), every=7)
+    assert trace.alarms
+    found = [alarm for cut in range(0, len(trace), 3) for alarm in trace[cut : cut + 3].alarms]
+    assert found == trace.alarms
+    assert trace[5:5].alarms == []
+
+
+def test_a_part_that_goes_backwards_is_refused(trace):
+    with pytest.raises(ValueError, match="expected a slice that goes forward"):
+        trace[::-1]
+
+
 # -- tables ------------------------------------------------------------------------------------
 
 
@@ -184,23 +221,80 @@ def test_tables_show_undefined_readings_as_the_tracker_treats_them():
 # -- pictures ----------------------------------------------------------------------------------
 
 
+def test_a_csv_file_reads_back_to_the_last_bit(tmp_path):
+    labels = ["a,b", 'quo"te', "a,b", "", 'quo"te', "a,b"]
+    trace = trace_of(labels, indices=["CH", "XB", "WB"], undefined="limit")
+    trace.to_csv(tmp_path / "trace.csv")
+    with open(tmp_path / "trace.csv", newline="", encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["sample", "label", "k", "CH", "XB", "WB"]
+    samples, found, k, *values = zip(*rows, strict=True)
+    assert [*map(int, samples)] == trace.samples.tolist()
+    assert list(found) == labels
+    assert [*map(int, k)] == trace.k.tolist()
+    for name, column in zip(("CH", "XB", "WB"), values, strict=True):
+        read = [float(text) if text else math.nan for text in column]
+        np.testing.assert_array_equal(read, trace[name])
+
+
+def test_undefined_readings_are_empty_fields(trace, tmp_path):
+    trace.to_csv(tmp_path / "trace.csv")
+    assert (tmp_path / "trace.csv").read_text().splitlines()[:2] == [
+        "sample,label,k,CH,XB,I(p=1)",
+        "1,a,1,,,",
+    ]
+
+
+def test_a_csv_file_that_cannot_be_written_leaves_the_old_one(trace, tmp_path, monkeypatch):
+    path = tmp_path / "trace.csv"
+    path.write_text("old")
+
+    def full(*paths):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("icvi.files.os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        trace.to_csv(path)
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["trace.csv"]
+
+
 def panels(figure):
-    """The axes that show an index; the others show the number of clusters."""
+    """The axes that show an index; the last shows the number of clusters."""
     return [axes for axes in figure.axes if axes.get_ylabel() not in ("", "clusters")]
 
 
-def test_a_plot_has_a_panel_per_index_and_steps_of_clusters_in_each(trace):
+def curve(axes):
+    """The line of an index, which is the last one drawn."""
+    return axes.get_lines()[-1]
+
+
+def marks(axes):
+    """Where red ticks below an axis are."""
+    (line,) = [line for line in axes.get_lines() if line.get_gid() == "new clusters"]
+    assert not line.get_clip_on()
+    return line.get_xdata().tolist()
+
+
+def test_a_plot_has_a_panel_per_index_and_one_for_the_number_of_clusters(trace):
     figure = trace.plot()
     assert isinstance(figure, Figure)
-    assert len(figure.axes) == 2 * len(NAMES)
     assert [axes.get_ylabel() for axes in panels(figure)] == ["CH ↑", "XB ↓", "I(p=1) ↑"]
+    *_, clusters = figure.axes
+    assert len(figure.axes) == len(NAMES) + 1
+    assert clusters.get_ylabel() == "clusters"
+    np.testing.assert_array_equal(curve(clusters).get_ydata(), trace.k)
 
 
 def test_a_plot_shows_the_readings(trace):
     for axes, name in zip(panels(trace.plot()), NAMES, strict=True):
-        (line,) = axes.get_lines()
-        np.testing.assert_array_equal(line.get_xdata(), trace.samples)
-        np.testing.assert_array_equal(line.get_ydata(), trace[name])
+        np.testing.assert_array_equal(curve(axes).get_xdata(), trace.samples)
+        np.testing.assert_array_equal(curve(axes).get_ydata(), trace[name])
+
+
+def test_new_clusters_are_ticks_below_every_axis(trace):
+    for axes in trace.plot().axes:
+        assert marks(axes) == [1, 3, 6]
 
 
 def test_a_plot_shows_the_indices_that_are_asked_for(trace):
@@ -211,14 +305,14 @@ def test_a_plot_shows_the_indices_that_are_asked_for(trace):
 
 
 def test_a_plot_marks_changes_with_lines(trace):
-    figure = trace.plot(changes=[2, 5])
-    for axes in panels(figure):
-        assert len(axes.get_lines()) == 3
+    plain, marked = trace.plot(), trace.plot(changes=[2, 5])
+    for before, axes in zip(panels(plain), panels(marked), strict=True):
+        assert len(axes.get_lines()) == len(before.get_lines()) + 2
 
 
 def test_traces_are_drawn_side_by_side(trace):
     figure = plot_traces({"good": trace, "bad": trace_of([*"abcabc"])})
-    assert len(figure.axes) == 2 * 2 * len(NAMES)
+    assert len(figure.axes) == 2 * (len(NAMES) + 1)
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     assert titles == ["good", "bad"]
 
@@ -241,6 +335,13 @@ def test_a_flat_curve_looks_flat_in_a_plot():
     low, high = axes.get_ylim()
     assert high - low >= 0.1 * abs(trace["PS"][-1])
     assert np.ptp(flat["PS"]) < 0.2 * (high - low)
+
+
+def test_an_index_that_cannot_be_negative_is_drawn_from_zero_on():
+    (axes,) = panels(trace_of(indices=["XB"]).plot())
+    low, high = axes.get_ylim()
+    assert low < 0.0 < high
+    assert -low < 0.1 * high
 
 
 PICTURES = {

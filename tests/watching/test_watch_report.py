@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import importlib.util
 import json
 import math
@@ -21,15 +20,14 @@ from chromium import Chromium
 from icvi.datasets import make_d4, make_eight, make_unequal, presented
 from icvi.insight.alarms import Alarm
 from icvi.kernels import undefined
+from icvi.plots.ticks import tick_texts
 from icvi.watching.history import History
 from icvi.watching.report import Report, Reservoir, RunInfo, reservoir
-from icvi.watching.report.axis_range import AxisRange, axis_ranges
+from icvi.watching.report.figures.axis_range import AxisRange, axis_ranges
+from icvi.watching.report.figures.projection import project
 from icvi.watching.report.final_readings import REASONS
-from icvi.watching.report.projection import project
 from icvi.watching.step import Step
-
-EVIL = "<img src=x onerror=window.hacked=1>"
-SCRIPT = "</script><script>window.hacked=1</script>"
+from pages import EVIL, SCRIPT, clean, model, shown, words
 
 
 def steps(X, labels, tracker, cuts=(), every=1):
@@ -56,14 +54,6 @@ def written(path, X, labels, indices=("CH", "SIL", "XB"), *, run=None, note=None
     report.note = note
     report.finish()
     return report
-
-
-def words(path):
-    """The text of a page as it is read, without scripts."""
-    page = path.read_text(encoding="utf-8")
-    page = re.sub(r"(?s)<(script|style).*?</\1>", " ", page)
-    page = re.sub(r"</?(span|strong|a)\b[^>]*>", "", page)
-    return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", page)).split())
 
 
 # -- a random sample of a stream --------------------------------------------------------------
@@ -275,6 +265,35 @@ def test_a_run_that_resumes_may_replace_its_own_page_only(tmp_path):
     with pytest.raises(FileExistsError):
         Report(other, tracker).resume(facts, arrays)
     Report(other, tracker, overwrite=True).resume(facts, arrays)
+
+
+@pytest.mark.parametrize("name", ["page.pdf", "page", "page.png"])
+def test_a_name_that_is_no_page_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=r"expected a report that ends in \.html"):
+        Report(tmp_path / name, icvi.Tracker(["CH"])).begin()
+
+
+def test_the_page_is_written_again_while_the_stream_runs(tmp_path, monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr("icvi.watching.report.output.time.monotonic", lambda: now[0])
+    X, labels = stream(300, 2)
+    tracker = icvi.Tracker(["CH"])
+    report = Report(tmp_path / "page.html", tracker, every=60.0)
+    report.begin()
+    for number, step in enumerate(steps(X, labels, tracker, [100, 200])):
+        report.take(step)
+        report.refresh()
+        assert report.path.exists() == (number > 0)
+        now[0] += 61.0
+    said = words(report.path)
+    assert "Still running: this is the stream up to sample 300." in said
+    now[0] -= 30.0
+    report.path.unlink()
+    report.refresh()
+    assert not report.path.exists()
+    report.finish()
+    assert "Still running" not in words(report.path)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
 def test_a_folder_that_is_missing_is_noticed_at_the_beginning(tmp_path):
@@ -490,7 +509,8 @@ def test_facts_about_the_run_are_there(tmp_path):
     said = words(tmp_path / "page.html")
     for fact in (
         "Monday",
-        "while sensors.csv was watched, with clusters from FuzzyART.",
+        "100 samples, clusters from FuzzyART",
+        "Source sensors.csv",
         "temperature, pressure",
         "FuzzyART: rho: 0.8",
         "follow no",
@@ -501,19 +521,29 @@ def test_facts_about_the_run_are_there(tmp_path):
         assert fact in said
 
 
-def test_tables_show_the_largest_clusters_and_the_likeliest_pairs(tmp_path):
+def test_tables_show_the_weakest_clusters_and_the_likeliest_pairs(tmp_path):
     rng = np.random.default_rng(0)
     labels = np.sort(rng.integers(0, 300, 3000))
     X = rng.normal(size=(3000, 2)) + 50.0 * rng.normal(size=(300, 2))[labels]
     tracker = written(tmp_path / "page.html", X, labels, ("CH",)).tracker
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "The largest 200 of 300 clusters." in words(tmp_path / "page.html")
-    rows = re.findall(r'<th scope="row" data-value="(\d+)">.*?<td data-value="([\d.]+)">', page)
+    said = words(tmp_path / "page.html")
+    assert "200 of 300 clusters, those that need attention most." in said
+    row = (
+        r'<th scope="row" data-value="(\d+)">.*?<td data-label="samples" data-value="([\d.]+)">'
+        r'.*?<td data-label="silhouette" data-value="([^"]+)">'
+    )
+    rows = re.findall(row, page)
     assert len(rows) == 200
     counts = dict(zip(tracker.labels, tracker.counts))
-    assert [float(count) for _, count in rows] == sorted(counts.values(), reverse=True)[:200]
-    assert all(counts[int(label)] == float(count) for label, count in rows)
-    pairs = re.findall(r'<th scope="row">(\d+) and (\d+)</th><td data-value="([^"]+)">', page)
+    assert all(counts[int(label)] == float(count) for label, count, _ in rows)
+    silhouettes = tracker.diagnose_clusters()["silhouette"]
+    assert [float(found) for _, _, found in rows] == sorted(silhouettes.tolist())[:200]
+    pairs = re.findall(
+        r'<th scope="row">(\d+) and (\d+)</th><td data-label="scatter within" '
+        r'data-value="([^"]+)">',
+        page,
+    )
     assert [(int(a), int(b), float(duda)) for a, b, duda in pairs] == [
         (row["a"], row["b"], row["duda"]) for row in tracker.diagnose_pairs()[:5]
     ]
@@ -527,8 +557,8 @@ def test_pairs_show_their_separation_where_covariances_are_kept(tmp_path):
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     said = words(tmp_path / "page.html")
     assert "Pieces of one cluster stay below 1.7" in said
-    assert "Pairs with a star have a cluster of fewer than 10 samples" in said
-    number = r'<td data-value="([^"]+)">[^<]*</td>'
+    assert "* a cluster of fewer than 10 samples, too few to judge." in said
+    number = r'<td data-label="[a-z]+" data-value="([^"]+)">[^<]*</td>'
     pairs = re.findall(rf'<th scope="row">(\d) and (\d)( \*)?</th>{number * 3}', page)
     assert [(int(a), int(b), bool(star), *map(float, S)) for a, b, star, *S in pairs] == [
         tuple(row[name] for name in ("a", "b", "few_samples", "separation", "low", "high"))
@@ -550,23 +580,6 @@ def window(tmp_path_factory):
 def browser(window):
     window.resize(1400, 1000)
     return window
-
-
-def shown(browser, path):
-    """Open a page and wait until everything is drawn."""
-    browser.open(path)
-    browser.wait("return !window.Bokeh || Bokeh.documents[0]?.is_idle")
-
-
-def clean(browser, path):
-    """Nothing went wrong, and nothing was asked for but the page."""
-    assert browser.console() == []
-    assert browser.requests() == [path.resolve().as_uri()]
-    assert browser.run("return window.hacked ?? null") is None
-
-
-def model(name):
-    return f"Bokeh.documents[0].get_model_by_name({name!r})"
 
 
 def frame(browser, name):
@@ -758,7 +771,7 @@ def test_pointing_at_a_centroid_tells_about_its_cluster(browser, normal):
 
 def test_new_clusters_are_marked_where_they_appear(browser, normal):
     shown(browser, normal.path)
-    marked = browser.run(f"return Array.from({model('created')}.data.sample)")
+    marked = browser.run(f"return Array.from({model('created')}.ticks)")
     assert marked == normal.history.created
 
 
@@ -792,13 +805,153 @@ def test_the_table_of_clusters_is_sorted_by_a_click(browser, normal):
         cells = f"return [...{table}.tBodies[0].rows].map((r) => r.cells[{column}].dataset.value)"
         return [float(value) for value in browser.run(cells)]
 
+    silhouettes = normal.tracker.diagnose_clusters()["silhouette"].tolist()
+    assert read(2) == sorted(silhouettes)  # the weakest first
+    browser.click("#cluster-table th:nth-child(2) button")
+    assert read(1) == sorted(normal.tracker.counts.tolist())
+    browser.click("#cluster-table th:nth-child(2) button")
     assert read(1) == sorted(read(1), reverse=True)
-    browser.click("#cluster-table th:nth-child(6) button")
-    assert read(5) == sorted(normal.tracker.diagnose_clusters()["silhouette"].tolist())
-    browser.click("#cluster-table th:nth-child(6) button")
-    assert read(5) == sorted(read(5), reverse=True)
     ways = browser.run(f"return [...{table}.tHead.rows[0].cells].map((cell) => cell.ariaSort)")
-    assert ways == [None] * 5 + ["descending"] + [None] * 2
+    assert ways == [None, "descending"] + [None] * 4
+
+
+def alphas(browser):
+    """How visible the samples of each cluster are, and the layers of the sizes."""
+    return browser.run(
+        f"const [source, doc] = [{model('samples')}, Bokeh.documents[0]];"
+        "const on = new Set(source.selected.indices.map((i) => source.data.name[i]));"
+        "const layers = [...doc.all_models].filter((each) => each.name === 'layer');"
+        f"return [[...on], {model('picked')}.visible ? {model('picked')}.location : null,"
+        " layers.map((each) => [each.tags[0], each.glyph.fill_alpha.value])]"
+    )
+
+
+def test_a_click_on_a_row_shows_the_cluster_in_every_figure(browser, normal):
+    shown(browser, normal.path)
+    label, first = next(
+        (label, first)
+        for label, first in zip(normal.history.labels, normal.history.created)
+        if first > 1000 and label in normal.reservoir.labels
+    )
+    row = f"#cluster-table tr[data-name='{label}']"
+    browser.run(f"document.querySelector(\"{row}\").scrollIntoView({{block: 'center'}})")
+    browser.click(f"{row} td:nth-child(2)")
+    on, place, layers = alphas(browser)
+    assert on == [str(label)]
+    assert place == first
+    assert {name for name, alpha in layers if alpha > 0.5} in ({str(label)}, {*dict(layers)})
+    profile = "return [...document.querySelectorAll('.profile')].filter((p) => p.checkVisibility())"
+    assert browser.run(f"{profile}.map((p) => p.dataset.name)") == [str(label)]
+    pressed = "return [...document.querySelectorAll('.picker[aria-pressed=true]')]"
+    assert browser.run(f"{pressed}.map((each) => each.textContent.trim().split(' ').pop())") == [
+        str(label)
+    ]
+    assert str(label) in browser.run("return document.querySelector('.picked').textContent")
+    browser.click(".picked button")
+    on, place, layers = alphas(browser)
+    assert on == []
+    assert place is None
+    assert all(alpha == 0.85 for _, alpha in layers)
+    assert not browser.run("return document.querySelector('.picked').checkVisibility()")
+    clean(browser, normal.path)
+
+
+def test_ticks_on_the_page_are_those_of_figures_in_papers(browser, normal):
+    shown(browser, normal.path)
+    axes = [[0, 2.5e6, 5e6], [0, 5e4, 1e5], [-1, -0.5, 0], [1e-7, 2e-7], [0, 20_000, 40_000], [0]]
+    found = browser.run(
+        f"const formatter = {model('index0')}.left[0].formatter;"
+        "return arguments[0].map((ticks) => formatter.doFormat(ticks, {}))",
+        axes,
+    )
+    assert found == [tick_texts(ticks) for ticks in axes]
+
+
+@pytest.mark.parametrize("width", [1400, 400])
+def test_no_table_is_cut_off(browser, answered, normal, width):
+    browser.resize(width, 900)
+    for report in (answered, normal):
+        shown(browser, report.path)
+        assert (
+            browser.run(
+                "return [...document.querySelectorAll('table')].filter((table) =>"
+                " table.checkVisibility() &&"
+                " table.scrollWidth > table.parentElement.clientWidth + 1)"
+                ".map((table) => [table.id, table.scrollWidth, table.parentElement.clientWidth])"
+            )
+            == []
+        )
+
+
+def test_the_picture_shows_the_window(browser, tmp_path):
+    X, labels = stream(4000, 3)
+    report = written(tmp_path / "page.html", X, labels, window=600)
+    said = words(report.path)
+    assert "The window: all 600 samples in it; in grey" in said
+    shown(browser, report.path)
+    found = browser.run(f"const data = {model('samples')}.data; return [...data.number]")
+    assert found == list(range(3401, 4001))
+    assert browser.run(f"return [...{model('samples')}.data.x]") == X[3400:, 0].tolist()
+    assert browser.run(f"return [...{model('samples')}.data.name]") == [
+        str(label) for label in labels[3400:].tolist()
+    ]
+    older = browser.run(f"return [...{model('older')}.data.x]")
+    numbers = report.reservoir.numbers
+    assert older == X[numbers[numbers <= 3400] - 1, 0].tolist()
+    clean(browser, report.path)
+
+
+def test_axes_of_different_scales_are_said_to_be(tmp_path):
+    X, labels = stream(300, 2)
+    X[:, 1] *= 1000.0
+    written(tmp_path / "flat.html", X, labels)
+    found = re.search(
+        r"The horizontal axis is stretched ([\d,]+) times", words(tmp_path / "flat.html")
+    )
+    assert 200 < int(found[1].replace(",", "")) < 5000
+    written(tmp_path / "equal.html", *stream(300, 2))
+    assert "stretched" not in words(tmp_path / "equal.html")
+
+
+def test_profiles_name_the_features_that_make_a_cluster_different(tmp_path):
+    rng = np.random.default_rng(0)
+    labels = np.arange(900) % 3
+    X = rng.normal(size=(900, 5)) + 1e6
+    X[labels == 2, 3] -= 8.0
+    run = RunInfo(columns=["a", "b", "c", "d", "e"])
+    tracker = written(tmp_path / "page.html", X, labels, run=run).tracker
+    page = (tmp_path / "page.html").read_text("utf-8")
+    (article,) = re.findall(r'(?s)<article class="profile[^"]*" data-name="2">.*?</article>', page)
+    row = re.search(
+        r'<th scope="row">(\w)</th><td data-label="here">([^<]*)</td><td data-label="others">'
+        r"([^<]*)</td><td data-label=\"difference\">([\d.]+) sd (\w+)<",
+        article.replace("&nbsp;", " "),
+    )
+    assert row[1] == "d"
+    others = X[labels != 2, 3].mean()
+    expected = (tracker.centers[2, 3] - others) / X[:, 3].std()
+    assert (float(row[4]), row[5]) == (pytest.approx(abs(expected), abs=0.06), "below")
+    nearest = np.argsort(((X - tracker.centers[2]) ** 2).sum(1) + 1e9 * (labels != 2))[:3] + 1
+    numbers = re.findall(r'<tr><th scope="row">([\d,]+)</th>', article)
+    assert [int(number.replace(",", "")) for number in numbers] == nearest.tolist()
+
+
+def test_what_needs_attention_comes_first(answered):
+    page = answered.path.read_text("utf-8")
+    verdict = answered.history.verdict(answered.tracker)
+    table = page[page.index('id="cluster-table"') :]
+    to_do = re.findall(r'<td data-label="to do" data-value="([^"]*)"', table)
+    assert len(to_do) == 3
+    assert all(to_do)
+    first = verdict.advice[0]
+    assert to_do[0].startswith("split" if first.action == "split" else "merge with")
+    table = page[page.index('id="readings"') :]
+    order = re.findall(r'data-index="(\w+)"', table)
+    compared = [
+        "no better" if name in verdict.comparable and name not in verdict.better else ""
+        for name in order
+    ]
+    assert compared == sorted(compared, reverse=True)
 
 
 def test_nothing_that_a_label_or_a_name_holds_is_executed(browser, tmp_path):
@@ -834,6 +987,9 @@ def test_nothing_that_a_label_or_a_name_holds_is_executed(browser, tmp_path):
     for number in range(5):
         point_at_centroid(browser, number)
         tooltips(browser)
+    for number in range(1, 6):
+        browser.run(f"document.querySelector('tr.pick:nth-child({number})').click()")
+    assert browser.run("return document.querySelector('.picked img, .picked script')") is None
     clean(browser, report.path)
 
 

@@ -1,7 +1,7 @@
 """The command line: parses and delegates.
 
-`icvi watch` and `icvi study` are in files of their own; the work of the others is in `list`,
-`score` and `warmup`, which are imported when they run, so that `icvi --help` is quick.
+`icvi watch`, `icvi report` and `icvi study` are in files of their own; the work of the others is in
+`list`, `score` and `warmup`, which are imported when they run, so that `icvi --help` is quick.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import click
 from icvi import __version__
 from icvi.cli import options
 from icvi.cli.exits import Commands, reported_errors
+from icvi.cli.report import report
 from icvi.cli.study import study
 from icvi.cli.watch import watch
 from icvi.wording import for_terminal
@@ -25,6 +26,7 @@ def main() -> None:
 
 
 main.add_command(watch)
+main.add_command(report)
 main.add_command(study)
 
 

@@ -27,7 +27,7 @@ _GROUPS = {
     "Units": "scale scale_from",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
-    "Output": "trace trace_format report save_model overwrite quiet",
+    "Output": "trace trace_format report report_every save_model overwrite quiet",
     "Checkpoints": "checkpoint checkpoint_every",
 }
 
@@ -205,6 +205,12 @@ _GROUPS = {
 )
 @click.option(
     "--report", metavar="PAGE.html", help="Write an HTML page with all curves and the clusters."
+)
+@click.option(
+    "--report-every",
+    type=options.Span(),
+    metavar="TIME",
+    help="Write the page of --report again while the stream runs, such as every 10min.",
 )
 @click.option(
     "--save-model", metavar="FILE", help="Save the clusterer at the end: .icvi, .pkl, .joblib."

@@ -84,6 +84,10 @@ def _check_together(given: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--report writes a web page: expected a file that ends with .html, got {report}"
         )
+    if given["report_every"] is not None and given["report"] is None:
+        raise click.UsageError("--report-every needs a --report")
+    if isinstance(given["report_every"], int | float):
+        raise click.UsageError("--report-every is a time, such as 30s or 10min")
     for option in ("alarms", "on_alert", "fail_on_alert"):
         if given[option] and not (given["insight"] or given["alerts"]):
             raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")

@@ -10,7 +10,8 @@ from icvi.insight.advice import Advice
 from icvi.insight.doubts import FEWEST, Doubts
 from icvi.insight.reference import Level
 from icvi.insight.separation import DISTINCT
-from icvi.wording import printable, short
+from icvi.plots.notebook import Html, paragraphs, table, text
+from icvi.wording import number, printable, short
 
 Grade = Literal["distinct", "touching", "overlapping", "unknown"]
 
@@ -83,6 +84,22 @@ class Verdict:
 
     def __str__(self) -> str:
         return "\n".join(sentences(self))
+
+    def _repr_html_(self) -> str:
+        grade = Html(f"<strong>{text(self.grade)}</strong>")
+        rows = [
+            [
+                name,
+                number(value),
+                f"{number(self.reference[name].low)} to {number(self.reference[name].high)}",
+                "better" if name in self.better else "no better",
+            ]
+            for name, value in self.readings.items()
+            if name in self.reference
+        ]
+        head = ["index", "reading", "without clusters", "compared"]
+        shown = table("Readings", head, rows) if rows else ""
+        return f"<div>{grade}{paragraphs(sentences(self))}{shown}</div>"
 
 
 def sentences(verdict: Verdict) -> list[str]:

@@ -1,1 +1,7 @@
-"""Figures with matplotlib: traces, CONNvis, and the principal plane."""
+"""Figures with matplotlib: traces, silhouettes, CONNvis, and the principal plane."""
+
+from icvi.plots.connvis import plot_connvis
+from icvi.plots.silhouettes import silhouette
+from icvi.plots.traces import plot_traces
+
+__all__ = ["plot_connvis", "plot_traces", "silhouette"]

@@ -43,3 +43,22 @@ def honest_span(
     if missing <= 0.0:
         return low, high
     return max(low - missing / 2.0, -_HUGE), min(high + missing / 2.0, _HUGE)
+
+
+def axis_span(
+    low: float, high: float, bounds: tuple[float, float] = UNBOUNDED
+) -> tuple[float, float]:
+    """The span of an axis with numbers: as `honest_span`, and from a bound where there is one.
+
+    An index that cannot fall below 0 is drawn from 0 on, so that its changes look as large as they
+    are in relation to its level.
+
+    Examples
+    --------
+    >>> axis_span(0.030, 0.032, (0.0, math.inf)), axis_span(99.0, 100.0)
+    ((0.0, 0.032), (94.5, 104.5))
+    """
+    known = [bound for bound in bounds if math.isfinite(bound)]
+    if len(known) == 1:
+        return min(low, *known), max(high, *known)
+    return honest_span(low, high, bounds)

@@ -119,14 +119,14 @@ class Wanted:
         reasons |= {name: "excluded" for name in excluded if name not in reasons}
         if self.columns is None:
             features, left_out = self._all_numeric(names, numeric, reasons, where, why or {})
-            return Chosen(features, *roles.values(), left_out=left_out)
+            return Chosen(features, *_in_order(roles), left_out=left_out)
         features = self._listed(names, numeric, reasons, roles, where)
         reasons = {name: reasons.get(name, _NOT_LISTED) for name in names}
         reasons = {name: reason for name, reason in reasons.items() if name not in features}
-        return Chosen(features, *roles.values(), left_out=reasons, named=True)
+        return Chosen(features, *_in_order(roles), left_out=reasons, named=True)
 
     def _roles(self, names: Sequence[str], where: str) -> dict[str, str | None]:
-        """The columns of label, time and known class, in this order; they are different ones."""
+        """The columns of label, time and known class, which are different ones."""
         wanted = {"label": self.label, "time": self.time, "truth": self.truth}
         roles = {role: _find(names, column, where) for role, column in wanted.items()}
         for role, other in combinations(roles, 2):
@@ -223,6 +223,10 @@ class Wanted:
         return len(self.columns) == len(chosen.features) and all(
             isinstance(given, int) or given == name for given, name in pairs
         )
+
+
+def _in_order(roles: Mapping[str, str | None]) -> tuple[str | None, str | None, str | None]:
+    return roles["label"], roles["time"], roles["truth"]
 
 
 #: The reason for columns with the name of labels.

@@ -45,7 +45,12 @@ def draw(folder: Path, settings: Settings, name: str, results: Results) -> Path:
     else:
         experiment = _shown(settings, SCENARIOS[name], results)
         write_trace(Store(folder), experiment)
-        figure = draw_scenario(experiment)
+        others = [
+            _shown(settings, other, results)
+            for other in settings.scenarios
+            if other.data == experiment.scenario.data and other.name != name
+        ]
+        figure = draw_scenario(experiment, others)
     return save(figure, folder / "figures" / name)[0]
 
 

@@ -105,11 +105,11 @@ def scenarios_of(family: Family, names: Iterable[str]) -> list[str]:
 
 def shares_in(
     name: str, findings: Sequence[Finding]
-) -> tuple[list[str], dict[str, dict[str, float]]]:
-    """All indices, and per statement about a scenario the share of its orders by index."""
+) -> tuple[list[str], dict[str, dict[str, Finding]]]:
+    """All indices, and per statement about a scenario in how many of its orders it holds."""
     rows = {
         title: {
-            str(finding["index"] or ""): finding["scenarios"][name]["share"]
+            str(finding["index"] or ""): finding["scenarios"][name]
             for finding in family
             if finding["scenarios"].get(name, {}).get("of")
         }

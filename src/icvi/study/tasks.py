@@ -43,8 +43,8 @@ class Settings:
 
     @property
     def seeds(self) -> range:
-        """Seeds to search for the order that is shown."""
-        return range(self.seed, self.seed + (100 if self.quick else 400))
+        """The orders of presentation; the one that is drawn is among them."""
+        return range(self.seed, self.seed + self.orders)
 
     @property
     def every(self) -> int:

@@ -22,6 +22,7 @@ from icvi.insight.separation import DISTINCT
 from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import EMPTY, why
 from icvi.labels import plain
+from icvi.plots.notebook import table
 from icvi.progress import progress
 from icvi.saving.kinds import save, to_bytes
 from icvi.state.arrays import SnapshotNeeded
@@ -37,7 +38,7 @@ from icvi.tracking.index_reader import IndexReader
 from icvi.tracking.looks import Looks, Schedule
 from icvi.tracking.trace import Trace, joined
 from icvi.transactions import borrowed, changes, exclusive, in_use
-from icvi.wording import short
+from icvi.wording import ARROWS, BETTER, number, plural, short
 
 if TYPE_CHECKING:
     from icvi.connectivity.connectivity import Connectivity
@@ -251,6 +252,21 @@ class Tracker(ClusterSummary):
     def half_life(self) -> Any:
         """After how many samples, or how long, a sample counts half; None where it never does."""
         return self._spans[1]
+
+    @property
+    @exclusive
+    def window_samples(self) -> tuple[NDArray[np.float64], list[Hashable]]:
+        """The samples in the window, the oldest first, and their labels; the arrays are copies.
+
+        Samples that were removed, and those without a weight, have left it.
+        """
+        if not isinstance(self._forgetting, Window):
+            raise ValueError("this tracker has no window; make it with window=...")
+        X, _, serials, _ = self._forgetting.samples(0, len(self._forgetting))
+        names: dict[int, Hashable] = dict(zip(self._clusters.serials, self._clusters.labels))
+        names[-1] = self.noise_label
+        kept = np.array([serial in names for serial in serials.tolist()], dtype=bool)
+        return X[kept].copy(), [names[serial] for serial in serials[kept].tolist()]
 
     # -- adding samples --------------------------------------------------------------------
 
@@ -1131,6 +1147,19 @@ class Tracker(ClusterSummary):
 
     def __repr__(self) -> str:
         return f"Tracker({self._names}, n_samples={self.n_samples:g}, n_clusters={self.n_clusters})"
+
+    def _repr_html_(self) -> str:
+        rows: list[list[str]] = []
+        reasons = [self.why(index) or "" for index in self.indices]
+        for index, value in zip(self.indices, self.values.values()):
+            better = f"{ARROWS[index.direction]} {BETTER[index.direction]}"
+            rows.append([index.name, better, number(value)])
+        head = ["index", "better", "reading"]
+        if any(reasons):
+            head.append("undefined because")
+            rows = [[*row, reason] for row, reason in zip(rows, reasons)]
+        about = f"{plural(self.n_samples, 'sample')}, {plural(self.n_clusters, 'cluster')}"
+        return table(f"Tracker: {about}", head, rows)
 
     def _position(self, name: str | Index) -> int:
         name = name.name if isinstance(name, Index) else name

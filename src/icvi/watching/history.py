@@ -123,9 +123,8 @@ class History(Output):
 
     def take(self, step: Step) -> None:
         """Take the next step."""
-        while (step.stop - 1) // self.width >= MOST:
-            self._widen()
-        self._count(step)
+        self._make_room(step.stop)
+        self._count(step.labels, step.first)
         self.seen, self._verdict = step.stop, None
         self.alarms += step.alarms
         self.n_alarms += len(step.alarms)
@@ -134,6 +133,36 @@ class History(Output):
             values = np.stack([step.curve(name) for name in self.names], axis=1)
             self._enter(trace.samples, trace.k, values)
             self._compare(trace.samples, trace.k, values)
+
+    def take_readings(
+        self,
+        samples: NDArray[np.int64],
+        k: NDArray[np.int64],
+        values: NDArray[np.float64],
+        labels: NDArray[Any] | None = None,
+    ) -> None:
+        """Take readings of a trace, without the samples themselves.
+
+        Parameters
+        ----------
+        samples, k : arrays of n
+            How many samples had been seen, and the number of clusters.
+        values : array of shape (n, number of indices)
+            The readings.
+        labels : array of n, optional
+            The labels, where there is a reading after every sample; sizes are not counted without.
+        """
+        self._make_room(int(samples[-1]))
+        if labels is not None:
+            self._count(labels, int(samples[0]) - 1)
+        self.seen, self._verdict = int(samples[-1]), None
+        self._enter(samples, k, values)
+        self._compare(samples, k, values)
+
+    def forget_sizes(self) -> None:
+        """Forget labels and sizes: some samples were not counted."""
+        self.labels, self.created, self._columns = [], [], {}
+        self._arrivals[:] = 0
 
     def verdict(self, tracker: Tracker, columns: Sequence[str] = ()) -> Verdict | None:
         """The verdict after the last step; it takes up to a second or two, but only once.
@@ -197,6 +226,11 @@ class History(Output):
     def _read(self) -> NDArray[np.bool_]:
         return self._samples > 0
 
+    def _make_room(self, stop: int) -> None:
+        """Widen the buckets until they hold so many samples."""
+        while (stop - 1) // self.width >= MOST:
+            self._widen()
+
     def _widen(self) -> None:
         """Join neighbours."""
         self.width *= 2
@@ -239,18 +273,18 @@ class History(Output):
             if len(defined):
                 self.baseline[column] = values[defined[0], column]
 
-    def _count(self, step: Step) -> None:
-        """Samples of each cluster into their buckets."""
-        labels, firsts, places = _distinct(step.labels)
+    def _count(self, given: NDArray[Any], first: int) -> None:
+        """Samples of each cluster into their buckets; the first one has this number, from 0."""
+        labels, firsts, places = _distinct(given)
         columns = np.empty(len(labels), dtype=np.int64)
         for i in np.argsort(firsts, kind="stable").tolist():
             label = labels[i]
             if label not in self._columns and len(self.labels) < CLUSTERS:
                 self._columns[label] = len(self.labels)
                 self.labels.append(label)
-                self.created.append(step.first + int(firsts[i]) + 1)
+                self.created.append(first + int(firsts[i]) + 1)
             columns[i] = self._columns.get(label, CLUSTERS)
-        buckets = np.arange(step.first, step.stop) // self.width
+        buckets = np.arange(first, first + len(given)) // self.width
         begin = int(buckets[0])
         flat = (buckets - begin) * (CLUSTERS + 1) + columns[places]
         n = int(buckets[-1]) - begin + 1

@@ -59,6 +59,18 @@ class Reading:
             ) from None
         return value
 
+    def __getattr__(self, name: str) -> float:
+        """The same as an attribute, where the name of an index can be one: ``reading.SIL``."""
+        if name.startswith("_"):  # of a reading that is being copied, before it has columns
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *filter(str.isidentifier, self._columns)})
+
     @property
     def values(self) -> dict[str, float]:
         """The readings of all indices, and ARI and AMI where there are known classes."""

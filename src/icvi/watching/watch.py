@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import warnings
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping
@@ -214,6 +215,7 @@ class Watch:
                         self._report_news()
                         self._remember(step.X)
                         yield step
+                        self._refresh()
                 self._report_news()
             except GeneratorExit:
                 self._finish("stopped before the end of the stream")
@@ -264,11 +266,21 @@ class Watch:
         """Complete all outputs; `note` is why the watch ends before the stream does."""
         if self._report is not None:
             self._report.note, self._report.tracker = note, self.tracker
-            about = self._report.run
-            about.columns = self.source.columns if self.seen else ()
-            about.skipped, about.reasons = self.source.skipped, self.source.reasons
-            about.lost, about.losses = self.source.lost, self.source.losses
+            self._tell_report(self._report)
         self._loop.finish()
+
+    def _refresh(self) -> None:
+        """Write the report of what there is, if it is time to."""
+        if self._report is not None and self._report.every is not None:
+            self._tell_report(self._report)
+            self._report.refresh()
+
+    def _tell_report(self, report: Report) -> None:
+        """Facts that only the source knows."""
+        about = report.run
+        about.columns = self.source.columns if self.seen else ()
+        about.skipped, about.reasons = self.source.skipped, self.source.reasons
+        about.lost, about.losses = self.source.lost, self.source.losses
 
     def run(self) -> Self:
         """Run to the end of the stream."""
@@ -344,6 +356,7 @@ def watch(
     trace_format: str | None = None,
     alarms: str | os.PathLike[str] | None = None,
     report: str | os.PathLike[str] | None = None,
+    report_every: float | timedelta | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
     overwrite: bool = False,
@@ -416,7 +429,10 @@ def watch(
         File for all alarms, one JSON object per line (``.ndjson``). By default it is beside the
         trace: ``run.alarms.ndjson`` for ``trace="run.csv"``. None without a trace.
     report : path, optional
-        Page with curves, clusters and the partition, written at the end.
+        Page with curves, clusters and the partition, written at the end: ``.html``.
+    report_every : float or timedelta, optional
+        Seconds after which the page is written again while the stream runs; the one before stays
+        until the new one is complete. If writing takes long, it is written less often.
     checkpoint : path, optional
         Checkpoint directory: repeat the same call to resume after the watch was stopped or killed.
         The trace and the alarms are then the same, byte for byte, as without the stop; files that
@@ -458,6 +474,9 @@ def watch(
         if path is not None:
             os.fspath(path)  # raises unless it is a path
     scaling = FeatureScaling(scale, scale_from)
+    interval = _seconds(report_every)
+    if interval is not None and report is None:
+        raise ValueError("report_every needs a report: give report='page.html'")
     tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     tracking |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     tracking |= {"insight": as_flag(insight, "insight"), "distinct": as_distinct(distinct)}
@@ -542,7 +561,9 @@ def watch(
         outputs["history"] = history
         page = None
         if report is not None:
-            page = Report(report, tracker, history=history, run=about, overwrite=overwrite)
+            page = Report(
+                report, tracker, history=history, run=about, overwrite=overwrite, every=interval
+            )
             outputs["report"] = page
         loop = Loop(
             source,
@@ -572,6 +593,17 @@ def _refuse_names(names: list[str]) -> None:
             raise ValueError(
                 f"an index is called {name}, and so is what truth adds; give it another name"
             )
+
+
+def _seconds(every: float | timedelta | None) -> float | None:
+    """The interval between two pages."""
+    if every is None:
+        return None
+    given = every.total_seconds() if isinstance(every, timedelta) else every
+    seconds = as_number(given, "report_every")
+    if not 0.0 < seconds < math.inf:
+        raise ValueError(f"expected report_every as seconds above 0, got {short(every)}")
+    return seconds
 
 
 def _refuse_same(alarms: str | os.PathLike[str], trace: str | os.PathLike[str] | None) -> None:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_FEW = 5  # vigilances without a line through them
+
+
 def draw_comparison(
     experiments: Sequence[Experiment],
     comparisons: Sequence[Comparison],
@@ -37,7 +40,7 @@ def draw_comparison(
         _draw_sweep(mse, sweep, "mse", experiment)
     for axes, words in zip(
         grid[:, 0],
-        ("Conn_Index", "incremental\n- batch", "Pearson\ncorrelation", "mean squared\nerror"),
+        ("Conn ↑", "incremental\n- batch", "Pearson\ncorrelation", "mean squared\nerror"),
         strict=True,
     ):
         axes.set_ylabel(words, fontsize=NORMAL)
@@ -73,9 +76,10 @@ def _draw_sweep(
     axes: Axes, sweep: Sequence[Mapping[str, Any]], key: str, experiment: Experiment
 ) -> None:
     values = [np.nan if entry[key] is None else entry[key] for entry in sweep]
-    axes.plot(
-        [entry["rho_a"] for entry in sweep], values, color=BLUE, marker="o", markersize=3, lw=0.9
-    )
+    # A line through a few points would claim to know what lies between them.
+    line = "-" if len(sweep) > _FEW else "none"
+    vigilances = [entry["rho_a"] for entry in sweep]
+    axes.plot(vigilances, values, color=BLUE, marker="o", markersize=3, lw=0.9, linestyle=line)
     axes.axvline(experiment.scenario.rho_a, color=GREY, linestyle=":", linewidth=1.0)
     axes.set_xlabel("vigilance of the prototypes, rho_A", fontsize=SMALL)
     axes.margins(y=0.1)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from icvi.indices import select
+from icvi.plots.ticks import short_ticks
 from icvi.plots.traces import GREY, spans_decades
 from icvi.study.experiment import INDICES
-from icvi.study.figures.style import NAMES, NORMAL, new_figure, tidy
+from icvi.study.figures.style import NORMAL, new_figure, tidy
 from icvi.study.scenarios import KINDS, SCENARIOS, TITLES
 from icvi.wording import ARROWS
 
@@ -19,12 +20,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
+#: Orders that are drawn as points, at most.
+FEW = 20
 # Light to dark, so that they differ in print without colours too.
 _SHADES = {"under": "#E69F00", "correct": "#56B4E9", "over": "#CC79A7"}
 
 
 def draw_distributions(results: Mapping[str, Sequence[Mapping[str, Any]]]) -> Figure:
-    """Boxes over orders: ARI, number of clusters and the final reading of every index."""
+    """ARI, number of clusters and the final reading of every index, over orders.
+
+    A box per scenario; of up to `FEW` orders every one is a point, and a line is their median.
+    """
     from matplotlib.patches import Patch
 
     panels = ["ARI", "clusters", *INDICES]
@@ -54,19 +60,39 @@ def _draw_panel(axes: Axes, panel: str, results: Mapping[str, Sequence[Mapping[s
         place = data.index(about.data) + 0.27 * (list(KINDS).index(about.kind) - 1)
         columns.append(values)
         if values.size:
-            _draw_box(axes, values, place, _SHADES[about.kind])
+            few = len(orders) <= FEW
+            (_draw_points if few else _draw_box)(axes, values, place, _SHADES[about.kind])
         if panel == "ARI" and about.paper_ari is not None:
             axes.plot(place, about.paper_ari, marker="*", color="black", markersize=7, zorder=5)
     if panel in INDICES and spans_decades(columns, 1.5):
         axes.set_yscale("log")
+    else:
+        short_ticks(axes.yaxis)
     (index,) = select(panel) if panel in INDICES else (None,)
     arrow = "" if index is None else f" {ARROWS[index.direction]}"
     title = {"ARI": "Adjusted Rand index (star: paper)", "clusters": "Number of clusters"}
-    axes.set_title(title.get(panel, f"{NAMES.get(panel, panel)}{arrow}"), fontsize=NORMAL)
+    axes.set_title(title.get(panel, f"{panel}{arrow}"), fontsize=NORMAL)
     titles = [TITLES[name] for name in data]
     axes.set_xticks(range(len(data)), titles, rotation=20, ha="right", rotation_mode="anchor")
     axes.set_xlim(-0.6, len(data) - 0.4)
     tidy(axes)
+
+
+def _draw_points(axes: Axes, values: NDArray[np.float64], place: float, colour: str) -> None:
+    """One point per order, side by side in the order of their values, and their median."""
+    aside = np.linspace(-0.08, 0.08, len(values)) if len(values) > 1 else np.zeros(1)
+    axes.plot(
+        place + aside,
+        np.sort(values),
+        linestyle="none",
+        marker="o",
+        markersize=4,
+        markerfacecolor=colour,
+        markeredgecolor="black",
+        markeredgewidth=0.4,
+    )
+    median = float(np.median(values))
+    axes.plot([place - 0.11, place + 0.11], [median, median], color="black", linewidth=1.0)
 
 
 def _draw_box(axes: Axes, values: NDArray[np.float64], place: float, colour: str) -> None:

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
 ORANGE = "#E69F00"
 SMALL, NORMAL = 7, 8.5
 
-#: Names as in the paper, where an i marks an incremental index.
-NAMES = {
-    "Conn": "iConn_Index",
-    "CH": "iCH",
-    "SIL": "iSIL",
-    "PBM": "iPBM",
-    "rCIP": "irCIP",
-    "rH": "irH",
-    "NI": "iNI",
-    "XB": "iXB",
-    "DB": "iDB",
-    "PS": "PS",
-}
-
 
 def new_figure(width: float, height: float) -> Figure:
     """A figure of this size in inches, without a window."""

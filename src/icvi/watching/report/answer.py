@@ -10,7 +10,7 @@ from icvi.insight.advice import Advice
 from icvi.insight.alarms import Alarm
 from icvi.insight.verdict import Grade, sentences
 from icvi.watching.report.page_data import PageData
-from icvi.wording import fixed, page_text, plural, short
+from icvi.wording import fixed, number, page_text, plural, short
 
 Compared = Literal["better than without clusters", "no better", "cannot tell"]
 
@@ -45,12 +45,12 @@ class AdviceRow:
 
 
 class Answer:
-    """What a verdict says, as the page shows it.
+    """What a verdict and the alarms say, as the page shows it.
 
     Attributes
     ----------
     grade : str
-        The grade in words.
+        The grade in words; empty where there is no verdict.
     kind : str
         The grade as a class of the style sheet.
     to_do : list of str
@@ -62,18 +62,18 @@ class Answer:
     """
 
     def __init__(self, data: PageData) -> None:
-        assert data.verdict is not None
         verdict, self._data = data.verdict, data
-        self.kind, self.grade = verdict.grade, _GRADES[verdict.grade]
-        self.sentences = sentences(verdict)
-        actions = [advice.action for advice in verdict.advice]
+        grade: Grade = "unknown" if verdict is None else verdict.grade
+        self.kind, self.grade = grade, "" if verdict is None else _GRADES[grade]
+        self.sentences = [] if verdict is None else sentences(verdict)
+        advised = [] if verdict is None else verdict.advice
+        actions = [advice.action for advice in advised]
         self.to_do = [
             f"{plural(actions.count('merge'), 'pair')} to merge" if "merge" in actions else "",
             f"{plural(actions.count('split'), 'cluster')} to split" if "split" in actions else "",
         ]
         self.advice = [
-            AdviceRow(self._what(advice), advice.since, _separation(advice))
-            for advice in verdict.advice
+            AdviceRow(self._what(advice), advice.since, _separation(advice)) for advice in advised
         ]
         self.alarms = [
             AdviceRow(self._what(alarm), alarm.sample, _separation(alarm), alarm.event)
@@ -82,6 +82,8 @@ class Answer:
         self.n_alarms = data.history.n_alarms
 
     def _what(self, about: Advice | Alarm) -> str:
+        if isinstance(about, Alarm) and about.rule is not None:
+            return page_text(about.rule)
         return f"{about.action} {' with '.join(self._names(about.clusters))}"
 
     def _names(self, labels: Iterable[Hashable]) -> Iterable[str]:
@@ -98,4 +100,6 @@ def compared(data: PageData, name: str) -> Compared:
 
 
 def _separation(about: Advice | Alarm) -> str:
+    if isinstance(about, Alarm) and about.rule is not None:
+        return "–" if about.value is None else f"reads {number(about.value)}"
     return f"{fixed(about.separation, 1)} ({fixed(about.low, 1)} to {fixed(about.high, 1)})"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.advice import Advice
 from icvi.watching.report.cluster_styles import ClusterStyle
 from icvi.watching.report.page_data import PageData
 
@@ -18,6 +19,7 @@ COMPARED = 500
 ROWS = 200
 #: Pairs to show.
 PAIRS = 5
+_TOLD = 2  # pieces of advice about one cluster in its row
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,7 @@ class Row:
     silhouette: float
     nearest: str | None
     distance: float
+    to_do: str
 
 
 @dataclass(frozen=True)
@@ -64,18 +67,38 @@ class Clusters:
 
     def __init__(self, data: PageData) -> None:
         self._data, self._tracker = data, data.tracker
-        self.labels = data.tracker.labels
+        self.labels = data.labels
         self.names = [data.names[label] for label in self.labels]
-        self.counts: NDArray[np.float64] = data.tracker.counts
-        self.compared = 0 < len(self.labels) <= COMPARED
-        self._table = data.tracker.diagnose_clusters() if self.compared else None
+        self.counts: NDArray[np.float64] = np.array([data.counts[label] for label in self.labels])
+        self.compared = self._tracker is not None and 0 < len(self.labels) <= COMPARED
+        self._table = None
+        if self._tracker is not None and self.compared:
+            self._table = self._tracker.diagnose_clusters()
         self.silhouettes = self._column("silhouette")
+        self._to_do = _advised(data)
 
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def advised(self) -> bool:
+        """Whether something should be done about any cluster."""
+        return bool(self._to_do)
+
+    def order(self) -> list[int]:
+        """Clusters by need: to be merged or split, then those that lie least apart, then small."""
+        urgent = {label: place for place, label in enumerate(self._to_do)}
+        apart = np.where(np.isnan(self.silhouettes), np.inf, self.silhouettes)
+
+        def need(i: int) -> tuple[float, float, float]:
+            size = float(self.counts[i])
+            place = urgent.get(self.labels[i], len(urgent))
+            return place, float(apart[i]), size if self.compared else -size
+
+        return sorted(range(len(self)), key=need)
+
     def rows(self) -> list[Row]:
-        """The largest clusters, the largest first."""
+        """The clusters that need attention most, the worst first; at most `ROWS`."""
         first = dict(zip(self._data.history.labels, self._data.history.created))
         total = float(self.counts.sum())
         variance, distance = self._column("variance"), self._column("distance")
@@ -91,13 +114,14 @@ class Clusters:
                 float(self.silhouettes[i]),
                 self._name(nearest[i]) if len(self) > 1 else None,
                 float(distance[i]),
+                self._what_to_do(self.labels[i]),
             )
-            for i in np.argsort(-self.counts, kind="stable")[:ROWS].tolist()
+            for i in self.order()[:ROWS]
         ]
 
     def pairs(self) -> list[Pair]:
         """The pairs that most look like one cluster, the likeliest first."""
-        if not self.compared:
+        if self._tracker is None or not self.compared:
             return []
         table = self._tracker.diagnose_pairs()
         measure = "separation" if "separation" in table.names else "duda"
@@ -117,6 +141,14 @@ class Clusters:
             if not math.isnan(row[measure])
         ]
 
+    def _what_to_do(self, label: Hashable) -> str:
+        """What is advised about a cluster, in a few words."""
+        found = []
+        for advice in self._to_do.get(label, ()):
+            others = [self._name(each) or "" for each in advice.clusters if each != label]
+            found.append(f"merge with {others[0]}" if others else advice.action)
+        return "; ".join(found[:_TOLD]) + (" …" if len(found) > _TOLD else "")
+
     def _column(self, name: str) -> NDArray[np.float64]:
         if self._table is None:
             return np.full(len(self), math.nan)
@@ -124,3 +156,12 @@ class Clusters:
 
     def _name(self, label: Hashable) -> str | None:
         return self._data.names.get(label)
+
+
+def _advised(data: PageData) -> dict[Hashable, list[Advice]]:
+    """Advice by cluster, the clearest case first."""
+    found: dict[Hashable, list[Advice]] = {}
+    for advice in data.verdict.advice if data.verdict is not None else ():
+        for label in advice.clusters:
+            found.setdefault(label, []).append(advice)
+    return found

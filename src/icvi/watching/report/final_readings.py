@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.errors import UndefinedIndexError
-from icvi.indices import Index
 from icvi.indices.index import Direction
 from icvi.insight.reference import Level
 from icvi.watching.report.answer import Compared, compared
-from icvi.watching.report.page_data import PageData
-from icvi.wording import ARROWS, BETTER
+from icvi.watching.report.page_data import Measure, PageData
+from icvi.wording import ARROWS, BETTER, DASH
 
 #: Why a reading is undefined, in words that follow "because".
 REASONS = {
@@ -59,7 +58,7 @@ class FinalReading:
 
     name: str
     title: str
-    direction: Direction
+    direction: Direction | None
     value: float
     reason: str | None
     level: Level | None
@@ -70,40 +69,58 @@ class FinalReading:
 
     @property
     def better(self) -> str:
-        """Which values are better, in a word."""
-        return BETTER[self.direction]
+        """Which values are better, in a word; a dash where that is not known."""
+        return DASH if self.direction is None else BETTER[self.direction]
 
     @property
     def arrow(self) -> str:
         """Which values are better, as an arrow."""
-        return ARROWS[self.direction]
+        return "" if self.direction is None else ARROWS[self.direction]
 
 
 def final_readings(data: PageData) -> list[FinalReading]:
-    """All indices at the end of a stream."""
-    return [_final_reading(index, data) for index in data.tracker.indices]
+    """All columns of readings at the end of a stream."""
+    return [_final_reading(each, column, data) for column, each in enumerate(data.measures)]
 
 
-def _final_reading(index: Index, data: PageData) -> FinalReading:
-    tracker, history, verdict = data.tracker, data.history, data.verdict
-    column = history.names.index(index.name)
-    reason = tracker.why(index)
-    try:
-        value = tracker[index]
-    except UndefinedIndexError:
-        value = math.nan
+def by_need(readings: list[FinalReading]) -> list[FinalReading]:
+    """The same, the worst first: no better than without clusters, undefined, then the others."""
+
+    def need(reading: FinalReading) -> int:
+        if math.isnan(reading.value):
+            return 1
+        return 0 if reading.compared == "no better" else 2
+
+    return sorted(readings, key=need)
+
+
+def _final_reading(about: Measure, column: int, data: PageData) -> FinalReading:
+    history, verdict = data.history, data.verdict
+    value, reason = _value(about.name, column, data)
     return FinalReading(
-        index.name,
-        index.title,
-        index.direction,
+        about.name,
+        about.title,
+        about.direction,
         value,
         REASONS.get(reason, reason) if reason is not None else None,
-        None if verdict is None else verdict.reference.get(index.name),
-        compared(data, index.name),
-        index.range,
+        None if verdict is None else verdict.reference.get(about.name),
+        compared(data, about.name),
+        about.range,
         _extreme(history.low[:, column], np.min),
         _extreme(history.high[:, column], np.max),
     )
+
+
+def _value(name: str, column: int, data: PageData) -> tuple[float, str | None]:
+    """The last reading, and why it is undefined; of a trace alone the reason is not known."""
+    tracker, history = data.tracker, data.history
+    if tracker is None or all(index.name != name for index in tracker.indices):
+        return (float(history.last[-1, column]) if len(history) else math.nan), None
+    reason = tracker.why(name)
+    try:
+        return tracker[name], reason
+    except UndefinedIndexError:
+        return math.nan, reason
 
 
 def _extreme(values: NDArray[np.float64], choose: Callable[[Any], Any]) -> float:

@@ -1,8 +1,9 @@
-"""The page of a stream: records what it needs on the way, and is written at the end."""
+"""The page of a stream: records what it needs on the way, and is written at the end or before."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,11 @@ from icvi.watching.history import History
 from icvi.watching.report.page_data import PageData, RunInfo
 from icvi.watching.report.reservoir import Reservoir
 from icvi.watching.step import Kept, Output, Step
+from icvi.wording import short
 
 _EXTRA = ("report", "a report")
+_ENDINGS = (".html", ".htm")
+_SHARE = 0.05  # of the time that writing the page again may take
 
 
 class Report(Output):
@@ -35,6 +39,9 @@ class Report(Output):
         Facts about the run. The caller may complete them until `finish`.
     overwrite : bool
         Whether to replace a page that exists.
+    every : float, optional
+        Seconds after which `refresh` writes the page again; more where writing takes longer than a
+        twentieth of them.
 
     Attributes
     ----------
@@ -50,8 +57,10 @@ class Report(Output):
         history: History | None = None,
         run: RunInfo | None = None,
         overwrite: bool = False,
+        every: float | None = None,
     ) -> None:
-        self.path = Path(path)
+        self.path, self.every = Path(path), every
+        self._next = time.monotonic() + (every or 0.0)
         self.tracker, self.run, self.overwrite = tracker, run or RunInfo(), overwrite
         self.history = History([index.name for index in tracker.indices])
         self.reservoir = Reservoir()
@@ -64,27 +73,8 @@ class Report(Output):
         self._resumed = False
 
     def check_new(self) -> None:
-        """Fail now instead of at the end of a long stream.
-
-        Raises
-        ------
-        FileExistsError
-            If there is a page already that is not of this run.
-        FileNotFoundError
-            If there is no folder for the page.
-        ImportError
-            If bokeh or jinja2 is not installed.
-        """
-        check("bokeh", *_EXTRA)
-        check("jinja2", *_EXTRA)
-        if not self.path.parent.is_dir():
-            raise FileNotFoundError(
-                f"{self.path}: the folder {self.path.parent} does not exist; create it first"
-            )
-        if self.path.exists() and not (self.overwrite or self._resumed):
-            raise FileExistsError(
-                f"{self.path} exists already; give another name, or overwrite=True (--overwrite)"
-            )
+        """Fail now instead of at the end of a long stream; see `check_page`."""
+        check_page(self.path, overwrite=self.overwrite or self._resumed)
 
     def begin(self, again: bool = False) -> None:
         """Check the path, unless a run that was killed had begun the page."""
@@ -120,13 +110,58 @@ class Report(Output):
             recorder.resume(facts[name], kept)
         remove_unfinished(self.path)
 
+    def refresh(self) -> None:
+        """Write the page of the stream as it is now, if it is time to."""
+        if self.every is None or time.monotonic() < self._next:
+            return
+        start = time.monotonic()
+        write_page(self.path, self._data(running=True))
+        end = time.monotonic()
+        self._next = end + max(self.every, (end - start) / _SHARE)
+
     def finish(self) -> None:
         """Write the page; an existing one stays until the new one is complete."""
-        with needed("bokeh", *_EXTRA), needed("jinja2", *_EXTRA):
-            from icvi.watching.report.page import render
-        page = render(PageData(self.history, self.reservoir, self.tracker, self.run, self.note))
-        try:
-            with replacing(self.path) as file:
-                file.write(page.encode("utf-8"))
-        except OSError as error:
-            raise type(error)(error.errno, error.strerror, str(self.path)) from error
+        write_page(self.path, self._data())
+
+    def _data(self, running: bool = False) -> PageData:
+        recorded = self.history, self.reservoir, self.tracker, self.run
+        return PageData(*recorded, self.note, running=running)
+
+
+def check_page(path: str | os.PathLike[str], *, overwrite: bool) -> None:
+    """Refuse a page that could not be written.
+
+    Raises
+    ------
+    ValueError
+        If the name ends in something else than ``.html``.
+    FileExistsError
+        If there is a page already that is not of this run.
+    FileNotFoundError
+        If there is no folder for the page.
+    ImportError
+        If bokeh or jinja2 is not installed.
+    """
+    check("bokeh", *_EXTRA)
+    check("jinja2", *_EXTRA)
+    path = Path(path)
+    if path.suffix.lower() not in _ENDINGS:
+        raise ValueError(f"expected a report that ends in .html, got {short(str(path))}")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"{path}: the folder {path.parent} does not exist; create it first")
+    if path.exists() and not overwrite:
+        raise FileExistsError(
+            f"{path} exists already; give another name, or overwrite=True (--overwrite)"
+        )
+
+
+def write_page(path: Path, data: PageData) -> None:
+    """Write a page; an existing one stays until the new one is complete."""
+    with needed("bokeh", *_EXTRA), needed("jinja2", *_EXTRA):
+        from icvi.watching.report.page import render
+    page = render(data)
+    try:
+        with replacing(path) as file:
+            file.write(page.encode("utf-8"))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from error

@@ -12,18 +12,20 @@ from typing import Any
 from bokeh.document import Document
 from bokeh.embed import components
 from bokeh.resources import Resources
+from jinja2 import Environment
 from markupsafe import Markup
 
 from icvi.insight.doubts import FEWEST
-from icvi.watching.report import size_plot
 from icvi.watching.report.answer import Answer
 from icvi.watching.report.clusters import COMPARED, Clusters
-from icvi.watching.report.curves import Curves
-from icvi.watching.report.figure import THEME, toolbar
-from icvi.watching.report.final_readings import final_readings
-from icvi.watching.report.page_data import PageData
+from icvi.watching.report.figures import size_plot
+from icvi.watching.report.figures.curves import Curves
+from icvi.watching.report.figures.panel import THEME, toolbar
+from icvi.watching.report.figures.partition_plot import plot_partition
+from icvi.watching.report.final_readings import by_need, final_readings
+from icvi.watching.report.page_data import TRUTH, PageData
 from icvi.watching.report.panels import Panel, draw_panel
-from icvi.watching.report.partition_plot import plot_partition
+from icvi.watching.report.profiles import UNUSUAL, profiles
 from icvi.watching.report.summary import about_stream
 from icvi.wording import templates
 
@@ -34,41 +36,59 @@ def render(data: PageData) -> str:
     clusters = Clusters(data)
     plots: dict[str, Any] = {}
     panels: list[Panel] = []
+    truth = [i for i, each in enumerate(readings) if each.name in TRUTH]
     if len(data.history):
         curves = Curves(data)
         plots["k"] = curves.plot_clusters()
-        panels = [draw_panel(curves, i, reading, plots) for i, reading in enumerate(readings)]
-        plots["sizes"] = size_plot.plot_sizes(data, curves)
+        panels = [
+            draw_panel(curves, i, reading, plots)
+            for i, reading in enumerate(readings)
+            if i not in truth
+        ]
+        if truth:
+            plots["truth"] = curves.plot_truth(truth)
+        if data.sized:
+            plots["sizes"] = size_plot.plot_sizes(data, curves)
         plots["tools"] = toolbar(list(plots.values()))
     if (partition := plot_partition(data, clusters)) is not None:
-        plots["partition"] = partition
+        plots["partition"] = partition.plot
     environment = templates(__package__)
-    scripts, places = _embedded(plots)
-    # Not rendered but read: the policy of the page has the hash of exactly this text.
-    scripts.append(Markup(environment.loader.get_source(environment, "page.js")[0]))  # type: ignore[union-attr]
+    scripts, places = _embedded(plots, _script(environment, "ticks.js"))
+    scripts.append(_script(environment, "page.js"))
     return environment.get_template("page.html").render(
         data=data,
         run=data.run,
-        answer=None if data.verdict is None else Answer(data),
+        answer=Answer(data),
         about=about_stream(data, readings),
-        readings=readings,
+        readings=by_need(readings),
+        indices=[each.name for each in readings],
+        truth=[readings[i] for i in truth],
         panels=panels,
         places=places,
+        distortion="" if partition is None else partition.distortion,
         clusters=clusters,
         rows=clusters.rows(),
         pairs=clusters.pairs(),
+        profiles=profiles(data, clusters),
         compared=COMPARED,
         fewest=FEWEST,
-        legend=size_plot.legend(data) if len(data.history) else [],
+        unusual=UNUSUAL,
+        legend=size_plot.legend(data) if "sizes" in plots else [],
         scripts=scripts,
         policy=_policy(scripts),
         version=version("icvi"),
-        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M %Z"),
+        created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z"),
     )
 
 
-def _embedded(plots: Mapping[str, Any]) -> tuple[list[Markup], dict[str, Markup]]:
-    """Bokeh's scripts, and the place of every figure."""
+def _script(environment: Environment, name: str) -> Markup:
+    """A script: not rendered but read, because the policy has the hash of exactly this text."""
+    assert environment.loader is not None
+    return Markup(environment.loader.get_source(environment, name)[0])
+
+
+def _embedded(plots: Mapping[str, Any], between: Markup) -> tuple[list[Markup], dict[str, Markup]]:
+    """Bokeh's scripts, ours between its library and the figures, and the place of every figure."""
     if not plots:
         return [], {}
     library = Resources(mode="inline", components=["bokeh"], log_level="warn")
@@ -78,7 +98,7 @@ def _embedded(plots: Mapping[str, Any]) -> tuple[list[Markup], dict[str, Markup]
         for plot in plots.values():
             document.add_root(plot)
     script, places = components(dict(plots), wrap_script=False, theme=THEME)
-    scripts = [Markup(text) for text in (*library.js_raw, script)]
+    scripts = [Markup(text) for text in (*library.js_raw, between, script)]
     return scripts, {name: Markup(place) for name, place in places.items()}
 
 

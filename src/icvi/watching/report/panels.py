@@ -10,8 +10,8 @@ import numpy as np
 
 from icvi.insight.reference import Level
 from icvi.watching.history import History
-from icvi.watching.report.axis_range import AxisRange
-from icvi.watching.report.curves import Curves
+from icvi.watching.report.figures.axis_range import AxisRange
+from icvi.watching.report.figures.curves import Curves
 from icvi.watching.report.final_readings import FinalReading
 from icvi.wording import count, number, percent
 

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 import numpy as np
 
+from icvi.tracking.tracker import Tracker
 from icvi.watching.report.final_readings import FinalReading
 from icvi.watching.report.page_data import PageData
 from icvi.wording import count, listed, percent, plural
@@ -21,10 +22,22 @@ def about_stream(data: PageData, readings: list[FinalReading]) -> str:
 
 
 def _clusters(data: PageData) -> Iterator[str]:
-    history, tracker = data.history, data.tracker
-    k = tracker.n_clusters
+    history, tracker, k = data.history, data.tracker, data.n_clusters
     clusters = {0: "is no cluster", 1: "is one cluster"}.get(k, f"are {count(k)} clusters")
     yield f"{plural(history.seen, 'sample')} arrived, and there {clusters}."
+    if data.begin:
+        yield f"This part of the stream begins after sample {count(data.begin)}."
+    if tracker is not None:
+        yield from _forgotten(data, tracker)
+    if history.last_created > 1:
+        ago = history.seen - history.last_created
+        yield f"The last new cluster appeared with sample {count(history.last_created)}" + (
+            f", {plural(ago, 'sample')} before the end." if ago else ", at the very end."
+        )
+
+
+def _forgotten(data: PageData, tracker: Tracker) -> Iterator[str]:
+    """What does not count, or counts less."""
     if data.window is not None:
         timed = not isinstance(data.window, int)
         yield f"Only the last {_span(data.window)} count" + (
@@ -37,11 +50,6 @@ def _clusters(data: PageData) -> Iterator[str]:
         )
     if tracker.noise_share > 0.0:
         yield f"{percent(tracker.noise_share)} of the samples are noise and in no cluster."
-    if history.last_created > 1:
-        ago = history.seen - history.last_created
-        yield f"The last new cluster appeared with sample {count(history.last_created)}" + (
-            f", {plural(ago, 'sample')} before the end." if ago else ", at the very end."
-        )
 
 
 def _not_finite(readings: list[FinalReading]) -> Iterator[str]:

@@ -26,6 +26,8 @@ class Projection:
         The names of the horizontal and the vertical axis.
     over_time : bool
         Whether samples are drawn over their position in the stream: there is one feature only.
+    axes, mean : arrays, optional
+        The principal axes, and where they meet.
     """
 
     samples: Array
@@ -33,6 +35,14 @@ class Projection:
     across: str
     up: str
     over_time: bool = False
+    axes: Array | None = None
+    mean: Array | None = None
+
+    def place(self, X: Array, numbers: NDArray[np.int64]) -> Array:
+        """Positions of further samples."""
+        if self.over_time:
+            return np.stack([numbers.astype(float), X[:, 0]], axis=1)
+        return X if self.axes is None or self.mean is None else (X - self.mean) @ self.axes
 
 
 def project(
@@ -75,4 +85,4 @@ def project(
         f"{which} principal axis ({percent(share)} of the variance)"
         for which, share in zip(("first", "second"), shares)
     )
-    return Projection((X - mean) @ axes, (centers - mean) @ axes, across, up)
+    return Projection((X - mean) @ axes, (centers - mean) @ axes, across, up, axes=axes, mean=mean)

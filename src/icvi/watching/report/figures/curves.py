@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,10 @@ from bokeh.models import (
     CDSView,
     ColumnDataSource,
     CrosshairTool,
+    FixedTicker,
     HoverTool,
     IndexFilter,
     LogScale,
-    NumeralTickFormatter,
     Range1d,
 )
 from bokeh.models.annotations import BoxAnnotation, Span
@@ -21,14 +22,15 @@ from numpy.typing import NDArray
 
 from icvi.insight.reference import Level
 from icvi.watching.history import History
-from icvi.watching.report.axis_range import AxisRange, axis_ranges
-from icvi.watching.report.figure import BLUE, INK, panel
+from icvi.watching.report.figures.axis_range import AxisRange, axis_ranges
+from icvi.watching.report.figures.panel import BLUE, INK, RED, mark_samples, panel, people_ticks
 from icvi.watching.report.final_readings import FinalReading
 from icvi.watching.report.page_data import PageData
 from icvi.wording import number
 
 _HEIGHT = 190
-_RED, _BAND = "#c8372d", "#b0a58c"
+_BAND = "#b0a58c"
+_TRUTH_COLOURS = ("#117733", "#aa4499")
 #: Higher than any figure: the pointer finds a bucket wherever its readings are.
 _TALL = 1e300
 
@@ -47,14 +49,28 @@ class Curves:
     def __init__(self, data: PageData) -> None:
         self.history = data.history
         last = int(self.history.samples[-1])
-        self.x_range = Range1d(start=0.5, end=last + 0.5, bounds=(0, last + 1), name="samples")
-        self.source = ColumnDataSource(_columns(self.history), name="curves")
+        bounds = (data.begin, last + 1)
+        self.x_range = Range1d(start=data.begin + 0.5, end=last + 0.5, bounds=bounds)
+        self.source = ColumnDataSource(_columns(self.history, data.begin), name="curves")
         created = [
-            first
+            float(first)
             for label, first in zip(self.history.labels, self.history.created)
             if label != data.noise_label
         ]
-        self._created = ColumnDataSource({"sample": created}, name="created")
+        if not data.sized:  # a trace without all samples
+            grown = np.diff(self.history.k, prepend=0) > 0
+            created = self.history.samples[grown].astype(float).tolist()
+        self._created = FixedTicker(ticks=created, name="created")
+        # Where the cluster that the reader has picked appears.
+        self._picked = Span(
+            dimension="height",
+            location=0,
+            visible=False,
+            line_color=RED,
+            line_width=1.5,
+            line_dash="4 3",
+            name="picked",
+        )
         self._line = Span(dimension="height", line_color=INK, line_width=1, line_alpha=0.5)
 
     def plot_clusters(self) -> Any:
@@ -62,7 +78,7 @@ class Curves:
         most = int(self.history.k.max())
         plot = self.new_figure("k", AxisRange(0.0, 1.1 * max(most, 1)))
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
-        plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
+        plot.yaxis.formatter = people_ticks()
         plot.step("samples", "k", source=self.source, mode="after", color=INK, line_width=1.8)
         self._dots(plot, "k", self.history.k.astype(float), INK)
         self.add_tooltip(plot, self.source, [("clusters", "@k{0,0}")])
@@ -102,6 +118,20 @@ class Curves:
         self.add_tooltip(plot, self.source, [(name, f"@text{column}"), ("clusters", "@k{0,0}")])
         return plot
 
+    def plot_truth(self, columns: Sequence[int]) -> Any:
+        """The comparisons with the true clusters, in one figure."""
+        low = self.history.low[:, list(columns)]
+        least = min(0.0, float(np.nanmin(low))) if np.isfinite(low).any() else 0.0
+        plot = self.new_figure("truth", AxisRange(1.08 * least, 1.08))
+        rows = []
+        for column, colour in zip(columns, _TRUTH_COLOURS):
+            name = self.history.names[column]
+            plot.line("samples", f"last{column}", source=self.source, color=colour, line_width=1.6)
+            self._dots(plot, f"last{column}", self.history.last[:, column], colour)
+            rows.append((name, f"@text{column}"))
+        self.add_tooltip(plot, self.source, [*rows, ("clusters", "@k{0,0}")])
+        return plot
+
     def ranges(
         self, column: int, reading: FinalReading
     ) -> tuple[AxisRange, AxisRange | None] | None:
@@ -115,17 +145,10 @@ class Curves:
         return axis_ranges(last, low, high, reading.bounds, level)
 
     def new_figure(self, name: str, shown: AxisRange, height: int = _HEIGHT) -> Any:
-        """An empty figure with a line at every new cluster."""
+        """An empty figure with a tick below its axis at every new cluster."""
         plot = panel(name, height, self.x_range, shown)
-        n = len(self._created.data["sample"])
-        plot.vspan(
-            "sample",
-            source=self._created,
-            line_color=_RED,
-            line_width=1,
-            line_alpha=min(0.55, max(0.05, 12.0 / max(n, 1))),
-            line_dash="4 3" if n <= 60 else "solid",
-        )
+        mark_samples(plot, self._created)
+        plot.add_layout(self._picked)
         return plot
 
     def add_tooltip(self, plot: Any, source: ColumnDataSource, rows: list[tuple[str, str]]) -> None:
@@ -167,10 +190,10 @@ class Curves:
             )
 
 
-def _columns(history: History) -> dict[str, Any]:
+def _columns(history: History, begin: int) -> dict[str, Any]:
     """The data of all curves."""
     samples = history.samples.astype(float)
-    before = np.concatenate([[0.0], samples[:-1]])
+    before = np.concatenate([[float(begin)], samples[:-1]])
     columns: dict[str, Any] = {
         "samples": samples,
         "left": before + 0.5,

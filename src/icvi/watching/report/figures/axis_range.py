@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.plots.scale import UNBOUNDED, honest_span
+from icvi.plots.scale import UNBOUNDED, axis_span, honest_span
 
 Array = NDArray[np.float64]
 
@@ -58,9 +58,10 @@ def axis_ranges(
 
     Notes
     -----
-    A bounded index is drawn on its own scale. Of others the first range holds nearly all readings
-    and the last one, and is at most twice as high as these, but at least a tenth of their level.
-    Where a positive curve spans three decades, the axis is logarithmic.
+    An index with two bounds is drawn on its own scale, one with a single bound from there on. Of
+    others the first range holds nearly all readings and the last one, and is at most twice as high
+    as these, but at least a tenth of their level. Where a positive curve spans three decades, the
+    axis is logarithmic.
 
     Examples
     --------
@@ -84,9 +85,11 @@ def axis_ranges(
         middle = np.quantile(usual, [_TAIL, 1.0 - _TAIL]).tolist()
         log_first = _spans_decades(least, *middle)
         span = _usual(usual, least, most, log_first)
+        span = span if log_first else axis_span(*span, bounds)
         first = _with_margin(*_with_level(*span, log_first, level), log_first)
     log = _spans_decades(least, least, most)
-    whole = _with_margin(*_with_level(least, most, log, level), log)
+    span = (least, most) if log else axis_span(least, most, bounds)
+    whole = _with_margin(*_with_level(*span, log, level), log)
     same = first == whole or (first.holds(least, most) and first.log == whole.log)
     return (first, None) if same else (first, whole)
 

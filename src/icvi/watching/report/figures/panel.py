@@ -6,15 +6,15 @@ from typing import Any
 
 from bokeh.models import (
     BasicTicker,
-    BasicTickFormatter,
     BoxZoomTool,
+    FixedTicker,
     GridPlot,
+    LinearAxis,
     NumeralTickFormatter,
     PanTool,
     PlainText,
     Range1d,
     ResetTool,
-    TickFormatter,
     Toolbar,
     ToolProxy,
     WheelZoomTool,
@@ -22,10 +22,11 @@ from bokeh.models import (
 from bokeh.plotting import figure
 from bokeh.themes import Theme
 
-from icvi.watching.report.axis_range import AxisRange
+from icvi.watching.report.figures.axis_range import AxisRange
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
-INK, SOFT, LINE, BLUE = "#1b2026", "#4a535d", "#d5dae0", "#1f5fa8"
+INK, SOFT, LINE, BLUE, RED = "#1b2026", "#4a535d", "#d5dae0", "#1f5fa8", "#c8372d"
+_MARK = 7  # pixels of the tick of a new cluster
 
 _FONT_STYLE = {"text_font": FONT, "text_font_style": "normal"}
 
@@ -75,19 +76,30 @@ def panel(name: str, height: int, x_range: Range1d, shown: AxisRange) -> Any:
         tools=[],
         toolbar_location=None,
     )
-    plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    plot.xaxis.formatter = people_ticks()
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
     if not shown.log:
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=5)
-        plot.yaxis.formatter = _formatter(shown)
+        plot.yaxis.formatter = people_ticks()
     return plot
 
 
-def _formatter(shown: AxisRange) -> TickFormatter:
-    """Plain numbers, or powers of ten where plain numbers are too long."""
-    if max(abs(shown.low), abs(shown.high)) < 1e7 and shown.high - shown.low > 1e-4:
-        return NumeralTickFormatter(format="0,0.[00000]")
-    return BasicTickFormatter(power_limit_high=6, power_limit_low=-4)
+def people_ticks() -> NumeralTickFormatter:
+    """Numbers as people read them, 2.5 M: ticks.js finds these formatters by their tag."""
+    return NumeralTickFormatter(format="0,0.[00000]", tags=["people"])
+
+
+def mark_samples(plot: Any, marks: FixedTicker) -> None:
+    """Red ticks below the frame, between its line and the numbers."""
+    numbers = plot.xaxis[0]
+    numbers.axis_line_color = numbers.major_tick_line_color = None
+    numbers.major_label_standoff = 0
+    axis: Any = LinearAxis()
+    axis.ticker, axis.formatter = marks, NumeralTickFormatter(format=" ")
+    axis.major_label_text_font_size, axis.major_label_standoff = "0px", 0
+    axis.major_tick_out, axis.major_tick_line_width = _MARK, 1.2
+    axis.major_tick_line_color = RED
+    plot.below.insert(0, axis)
 
 
 def plain_text(text: str) -> PlainText:

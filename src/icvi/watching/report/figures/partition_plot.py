@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from bokeh.models import (
+    BasicTicker,
     BoxZoomTool,
     ColumnDataSource,
     DataRange1d,
     HoverTool,
-    NumeralTickFormatter,
     PanTool,
     ResetTool,
     WheelZoomTool,
@@ -20,22 +21,32 @@ from bokeh.plotting import figure
 from numpy.typing import NDArray
 
 from icvi.watching.report.clusters import Clusters
-from icvi.watching.report.figure import INK, plain_text
-from icvi.watching.report.page_data import PageData
-from icvi.watching.report.projection import Projection, project
+from icvi.watching.report.figures.panel import INK, people_ticks, plain_text
+from icvi.watching.report.figures.projection import Projection, project
+from icvi.watching.report.page_data import PageData, Shown
 from icvi.wording import count, number, shortened
 
-_WIDTH, _LOWEST, _HIGHEST = 800, 360, 620  # pixels
+_WIDTH, _LOWEST, _HIGHEST = 640, 320, 600  # pixels
+_GREY = "#b9c0c8"
+_FAINT = 0.07  # of what is not picked
 _NARROW = 300
 _LETTER, _ROW = 7.0, 20.0  # pixels: width of a letter and height of a name
 _NAMED = 60  # clusters with names in the figure, at most
 _FLAT = 12.0  # ratio of the axes from which on they have different scales
 
 
-def plot_partition(data: PageData, clusters: Clusters) -> Any:
+@dataclass(frozen=True)
+class PartitionFigure:
+    """The figure, and how it distorts distances, in words; empty where it does not."""
+
+    plot: Any
+    distortion: str
+
+
+def plot_partition(data: PageData, clusters: Clusters) -> PartitionFigure | None:
     """The figure; None where there is nothing to show."""
-    kept = data.reservoir
-    if not len(kept):
+    kept = data.shown
+    if data.tracker is None or not len(kept):
         return None
     plane = project(kept.X, kept.numbers, data.tracker.centers, data.run.feature)
     plot = figure(
@@ -52,8 +63,10 @@ def plot_partition(data: PageData, clusters: Clusters) -> Any:
     )
     plot.toolbar.logo = None
     plot.xaxis.axis_label, plot.yaxis.axis_label = plain_text(plane.across), plain_text(plane.up)
-    if plane.over_time:
-        plot.xaxis.formatter = NumeralTickFormatter(format="0,0")
+    plot.xaxis.formatter = plot.yaxis.formatter = people_ticks()
+    plot.xaxis.ticker = plot.yaxis.ticker = BasicTicker(desired_num_ticks=6)
+    if data.older is not None and len(data.older):
+        _older(plot, data.older, plane)
     samples = _samples(plot, data, plane)
     centers = _centers(plot, clusters, plane)
     zoom = BoxZoomTool(dimensions="both", match_aspect=_equal_scales(plane))
@@ -74,17 +87,24 @@ def plot_partition(data: PageData, clusters: Clusters) -> Any:
         if len(clusters) <= _NAMED:
             _names(plot, clusters, plane)
     plot.toolbar.active_drag, plot.toolbar.active_scroll = zoom, None
-    return plot
+    return PartitionFigure(plot, _distortion(plane))
+
+
+def _older(plot: Any, older: Shown, plane: Projection) -> None:
+    """Samples that the window has forgotten, in grey."""
+    at = plane.place(older.X, older.numbers)
+    source = ColumnDataSource({"x": at[:, 0], "y": at[:, 1]}, name="older")
+    plot.scatter("x", "y", source=source, color=_GREY, size=3, alpha=0.6, line_color=None)
 
 
 def _samples(plot: Any, data: PageData, plane: Projection) -> Any:
-    styles = [data.style(label) for label in data.reservoir.labels]
+    styles = [data.style(label) for label in data.shown.labels]
     source = ColumnDataSource(
         {
             "x": plane.samples[:, 0],
             "y": plane.samples[:, 1],
-            "number": data.reservoir.numbers.astype(float),
-            "name": [data.names[label] for label in data.reservoir.labels],
+            "number": data.shown.numbers.astype(float),
+            "name": [data.names[label] for label in data.shown.labels],
             "colour": [style.colour for style in styles],
             "marker": [style.marker for style in styles],
         },
@@ -100,6 +120,8 @@ def _samples(plot: Any, data: PageData, plane: Projection) -> Any:
         fill_alpha=0.55,
         line_alpha=0.9,
         line_width=0.8,
+        nonselection_fill_alpha=_FAINT,
+        nonselection_line_alpha=_FAINT,
     )
 
 
@@ -127,6 +149,7 @@ def _centers(plot: Any, clusters: Clusters, plane: Projection) -> Any:
         line_color=INK,
         line_width=max(0.6, 1.6 * _room(len(clusters))),
         line_alpha=max(0.6, _room(len(clusters))),
+        nonselection_line_alpha=2.0 * _FAINT,
     )
 
 
@@ -141,8 +164,10 @@ def _names(plot: Any, clusters: Clusters, plane: Projection) -> None:
                 "x": plane.centers[shown, 0],
                 "y": plane.centers[shown, 1],
                 "name": [texts[i] for i in shown],
+                "full": [clusters.names[i] for i in shown],
                 "aside": aside[shown],
-            }
+            },
+            name=f"centroid-{name}",
         )
         plot.text(
             "x",
@@ -161,6 +186,7 @@ def _names(plot: Any, clusters: Clusters, plane: Projection) -> None:
             background_fill_alpha=0.8,
             padding=1,
             border_radius=3,
+            nonselection_text_alpha=2.0 * _FAINT,
         )
 
 
@@ -202,6 +228,17 @@ def _height(plane: Projection) -> int:
         return _HIGHEST - 100
     across, up = np.ptp(plane.samples, axis=0)
     return int(min(max(_WIDTH * up / across, _LOWEST), _HIGHEST))
+
+
+def _distortion(plane: Projection) -> str:
+    """How much more one axis is stretched than the other, in words."""
+    across, up = np.ptp(plane.samples, axis=0).tolist()
+    if plane.over_time or _equal_scales(plane) or not (across > 0.0 and up > 0.0):
+        return ""
+    factor = (_height(plane) / up) / (_WIDTH / across)
+    which = "vertical" if factor > 1.0 else "horizontal"
+    times = number(max(factor, 1.0 / factor), 2)
+    return f"The {which} axis is stretched {times} times as much as the other one."
 
 
 def _equal_scales(plane: Projection) -> bool:

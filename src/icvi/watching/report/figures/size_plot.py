@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from bokeh.models import BasicTicker, ColumnDataSource, NumeralTickFormatter
+from bokeh.models import BasicTicker, ColumnDataSource
 
-from icvi.watching.report.axis_range import AxisRange
 from icvi.watching.report.cluster_styles import NOISE, OTHERS, ClusterStyle
-from icvi.watching.report.curves import Curves
+from icvi.watching.report.figures.axis_range import AxisRange
+from icvi.watching.report.figures.curves import Curves
+from icvi.watching.report.figures.panel import people_ticks
 from icvi.watching.report.page_data import PageData
 from icvi.wording import count, percent, plural, shortened
 
@@ -52,7 +53,7 @@ def layers(data: PageData) -> list[Layer]:
     others = sizes[:, rest].sum(axis=1) + sizes[:, -1]
     if others[-1]:
         # Their number is unknown where late clusters are counted together and some forgotten.
-        many = len(rest) if not sizes[-1, -1] else data.tracker.n_clusters - len(shown)
+        many = len(rest) if not sizes[-1, -1] else data.n_clusters - len(shown)
         known = not (sizes[-1, -1] and data.forgets)
         name = plural(many, "other cluster") if known else "all other clusters"
         found.append(Layer(name, OTHERS, others))
@@ -68,12 +69,12 @@ def plot_sizes(data: PageData, curves: Curves) -> Any:
     tops = np.cumsum([layer.sizes for layer in found], axis=0)
     total = float(tops[-1, -1])
     plot = curves.new_figure("sizes", AxisRange(0.0, 1.04 * total), _HEIGHT)
-    plot.yaxis.formatter = NumeralTickFormatter(format="0,0")
+    plot.yaxis.formatter = people_ticks()
     plot.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
     samples = data.history.samples.astype(float)
     # Before the first sample all are empty.
     columns: dict[str, Any] = {
-        "samples": np.append(0.0, samples),
+        "samples": np.append(float(data.begin), samples),
         "floor": np.zeros(len(samples) + 1),
     }
     columns |= {f"top{i}": np.append(0.0, top) for i, top in enumerate(tops)}
@@ -90,6 +91,8 @@ def plot_sizes(data: PageData, curves: Curves) -> Any:
             hatch_color="white",
             hatch_alpha=0.7,
             hatch_scale=9,
+            name="layer",
+            tags=[layer.name],
         )
         plot.line("samples", f"top{i}", source=source, color="white", line_width=1)
     _name_layers(plot, found, tops, float(samples[-1]))
