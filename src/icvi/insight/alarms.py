@@ -51,10 +51,10 @@ _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
 #: The same for splits, as far as the level of a single look allows. The test for a valley errs less
 #: often than its level says, because clusters with one peak are fullest in the middle: measured, 20
 #: times less often over seven families, 5 times for uniform cubes, the flattest.
-_SPLIT_LEVEL = 0.28
+_SPLIT_LEVEL = 0.6
 _CLEARLY = 0.5  # by how much clusters are apart that need no closer look
 _SLACK = 0.1  # of a separation, before advice is withdrawn
-_STILL_FULL = 0.7  # of a gap, likewise
+_STILL_FULL, _STILL_SHARP = 0.55, 0.85  # a gap and a border, likewise
 
 #: Parts of a rule's text.
 _COMPARISON, _DURATION = re.compile(r" [<>]=? "), re.compile(r" for \d+$")
@@ -258,7 +258,7 @@ class Alarms:
     def _lenient(self, action: Action) -> Strictness:
         """What advice must meet that stands already."""
         slack = -_SLACK if action == "split" else _SLACK
-        return Strictness(self.distinct + slack, full=_STILL_FULL)
+        return Strictness(self.distinct + slack, full=_STILL_FULL, mixed=_STILL_SHARP)
 
     # -- changes by the caller -------------------------------------------------------------
 
