@@ -42,9 +42,9 @@ Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
 FIRST = 25
-#: Growth until a cluster is looked at again: if it may be two, or is small and only compared with
-#: others; if it is one; and if it is one and so large that the samples that are kept hardly change.
-_SOON, _LATER, _LATE = 1.25, 1.5, 2.0
+#: Growth until a cluster is looked at again: if it may be two; if it is one; and if it is one and so
+#: large that the samples that are kept hardly change.
+_SOON, _LATER, _LATE = 1.25, 1.6, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
@@ -295,7 +295,7 @@ class Alarms:
 
 def _next_due(total: int, suspicious: bool, longest: int | None) -> int:
     """How many more samples a cluster must get until it is looked at again."""
-    growth = _SOON if suspicious or total < _FEW else _LATER if total < _MANY else _LATE
+    growth = _SOON if suspicious else _LATER if total < _MANY else _LATE
     due = max(1, math.ceil((growth - 1.0) * total))
     return due if longest is None else min(due, longest)
 

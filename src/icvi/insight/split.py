@@ -42,6 +42,8 @@ FEWEST = 30
 LEVEL = 0.07
 #: By how much the level grows with the separation, one standard error less, and how large it gets.
 _GROWTH, _MOST = 12.0, 0.4
+_HOPELESS = 0.6  # p-value of the first deal, from which on a second one does not matter
+_LENIENT = 0.2  # level of a quick look
 
 
 class Split(NamedTuple):
@@ -50,7 +52,7 @@ class Split(NamedTuple):
     separation: float
     error: float
     p_value: float  # of as few samples in the gap without a valley
-    members: Mask  # which samples are on the first side, by a cut that all of them chose
+    members: Mask  # on the first side, by a cut that all samples chose, or by those of the folds
 
     def holds(self, distinct: float = DISTINCT, level: float = LEVEL) -> bool:
         """Whether the cluster looks like two.
@@ -104,13 +106,17 @@ def find_split(X: Array, seed: int = 0) -> Split | None:
                 return None
             places[deal, test], first[deal, test] = cut.judge(X[test])
             gaps[deal, test] = cut.gap
+        so_far = slice(deal + 1)
+        found = _evidence(places[so_far], gaps[so_far], first[so_far], first[0])
+        if found is None or found.p_value > _HOPELESS:
+            return found
     whole = best_cut(X, widths, rng, _THOROUGH)
     if whole is None:
         return None
-    return _evidence(places, gaps, first, whole.judge(X)[1])
+    return found._replace(members=whole.judge(X)[1])
 
 
-def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT, level: float = LEVEL) -> bool:
+def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT) -> bool:
     """Whether `find_split` may find a split that holds: a quick look that says no to most.
 
     It judges the best cut on the samples that chose it, which flatters the cut. Where even that
@@ -122,8 +128,8 @@ def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT, level: float 
         Samples of one cluster.
     seed : int
         Random seed of starts.
-    distinct, level : float
-        As for `Split.holds`.
+    distinct : float
+        Separation to exceed.
 
     Examples
     --------
@@ -142,7 +148,7 @@ def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT, level: float 
         return False
     places, first = cut.judge(X)
     found = _evidence(places[None], cut.gap, first[None], first)
-    return found is not None and found.holds(distinct, level)
+    return found is not None and found.holds(distinct, _LENIENT)
 
 
 def valley(places: Array, gaps: Array | float = 0.0) -> float:
