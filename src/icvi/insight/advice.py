@@ -9,20 +9,24 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.pieces import border
 from icvi.insight.separation import DISTINCT, Groups, separation
-from icvi.insight.split import LEVEL, find_split, gap_between
+from icvi.insight.split import LEVEL, find_split
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 Action = Literal["merge", "split"]
 Key = tuple[Action, frozenset[Hashable]]
 
-#: Merging is advised where the separation is surely below this, about 2 for true neighbours.
-_TOGETHER = 2.0
-#: Below this clusters lie in the same place, and there is no gap to look into.
+#: Merging is advised where the separation is below the first and surely below the second, in units
+#: of `DISTINCT`: halves of a uniform density are separated by 1, with an error.
+_CLOSE, _TOGETHER = 1.04, 1.21
+#: Clusters whose separation is surely below this lie in the same place: there is no border.
 _COINCIDENT = 1.0
-#: How full the gap between pieces of one cluster is at least: that of 1 in 100 is emptier.
-_FULL = 0.85
+#: How full the gap between pieces of one cluster is at least, and how mixed their labels are at
+#: most. Of 200 halves of clusters 1 in 100 was emptier or more mixed; of 280 pairs of clusters that
+#: overlap, at a separation of 1.1 to 1.5, 1 in 100 was as full and as sharply cut.
+_FULL, _MIXED = 0.7, 0.65
 #: Standard errors: one-sided 1 %, two-sided 5 %.
 SURE, _INTERVAL = 2.33, 1.96
 
@@ -88,14 +92,16 @@ class Strictness(NamedTuple):
         Level of the test for a valley inside a cluster that is to be split.
     sure : float
         Standard errors by which clusters that are to be merged must be too close.
-    full : float
-        How full the gap between clusters that are to be merged must be.
+    full, mixed : float
+        How full the gap between clusters that are to be merged must be at least, and how mixed
+        their labels may be at most; see `icvi.insight.pieces`.
     """
 
     distinct: float = DISTINCT
     level: float = LEVEL
     sure: float = SURE
     full: float = _FULL
+    mixed: float = _MIXED
 
 
 def pairs(groups: Groups, first: Numbers, second: Numbers) -> Pairs:
@@ -106,19 +112,18 @@ def pairs(groups: Groups, first: Numbers, second: Numbers) -> Pairs:
 
 def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]:
     """Pairs of clusters that look like pieces of one, the closest first."""
-    together = (found.value < strict.distinct) & (
-        found.value + strict.sure * found.error < _TOGETHER * strict.distinct / DISTINCT
-    )
+    scale = strict.distinct / DISTINCT
+    high = found.value + strict.sure * found.error
+    close = (found.value < _CLOSE * strict.distinct) & (high < _TOGETHER * strict.distinct)
+    coincident = high < _COINCIDENT * scale
     advice = []
     for p in np.argsort(found.value):  # undefined last
         i, j = int(found.first[p]), int(found.second[p])
-        if not together[p]:
-            continue
-        if found.value[p] > _COINCIDENT and _gap(evidence, i, j) <= strict.full:
+        if not coincident[p] and not (close[p] and _pieces(evidence, i, j, strict)):
             continue
         labels = evidence.labels[i], evidence.labels[j]
-        S, low, high = (float(part[p]) for part in (found.value, found.low, found.high))
-        advice.append(Advice("merge", labels, S, low, high))
+        S, low, high_end = (float(part[p]) for part in (found.value, found.low, found.high))
+        advice.append(Advice("merge", labels, S, low, high_end))
     return advice
 
 
@@ -131,8 +136,9 @@ def split(evidence: Evidence, number: int, strict: Strictness) -> Advice | None:
     return Advice("split", (evidence.labels[number],), S, S - ends, S + ends)
 
 
-def _gap(evidence: Evidence, i: int, j: int) -> float:
-    """How full the gap between two clusters is; samples tell what moments cannot."""
+def _pieces(evidence: Evidence, i: int, j: int, strict: Strictness) -> bool:
+    """Whether two clusters look cut from one; samples tell what moments cannot."""
     a, b = evidence.samples[i], evidence.samples[j]
     first = np.arange(len(a) + len(b)) < len(a)
-    return gap_between(np.concatenate([a, b]), first, evidence.seed)
+    found = border(np.concatenate([a, b]), first, evidence.seed)
+    return found.full > strict.full and found.mixed < strict.mixed

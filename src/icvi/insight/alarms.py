@@ -42,19 +42,19 @@ Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
 FIRST = 25
-#: Growth until a cluster is looked at again: if it may be two, or is small and only compared with
-#: others; if it is one; and if it is one and so large that the samples that are kept hardly change.
-_SOON, _LATER, _LATE = 1.25, 1.5, 2.0
+#: Growth until a cluster is looked at again: if it may be two; if it is one; and if it is one and so
+#: large that the samples that are kept hardly change.
+_SOON, _LATER, _LATE = 1.25, 1.6, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
 #: The same for splits, as far as the level of a single look allows. The test for a valley errs less
 #: often than its level says, because clusters with one peak are fullest in the middle: measured, 20
 #: times less often over seven families, 5 times for uniform cubes, the flattest.
-_SPLIT_LEVEL = 0.28
+_SPLIT_LEVEL = 0.6
 _CLEARLY = 0.5  # by how much clusters are apart that need no closer look
 _SLACK = 0.1  # of a separation, before advice is withdrawn
-_STILL_FULL = 0.7  # of a gap, likewise
+_STILL_FULL, _STILL_SHARP = 0.55, 0.85  # a gap and a border, likewise
 
 #: Parts of a rule's text.
 _COMPARISON, _DURATION = re.compile(r" [<>]=? "), re.compile(r" for \d+$")
@@ -258,7 +258,7 @@ class Alarms:
     def _lenient(self, action: Action) -> Strictness:
         """What advice must meet that stands already."""
         slack = -_SLACK if action == "split" else _SLACK
-        return Strictness(self.distinct + slack, full=_STILL_FULL)
+        return Strictness(self.distinct + slack, full=_STILL_FULL, mixed=_STILL_SHARP)
 
     # -- changes by the caller -------------------------------------------------------------
 
@@ -295,7 +295,7 @@ class Alarms:
 
 def _next_due(total: int, suspicious: bool, longest: int | None) -> int:
     """How many more samples a cluster must get until it is looked at again."""
-    growth = _SOON if suspicious or total < _FEW else _LATER if total < _MANY else _LATE
+    growth = _SOON if suspicious else _LATER if total < _MANY else _LATE
     due = max(1, math.ceil((growth - 1.0) * total))
     return due if longest is None else min(due, longest)
 

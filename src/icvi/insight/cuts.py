@@ -10,7 +10,9 @@ of :math:`C^{-1} (v_2 - v_1)` but not its direction.
    another direction.
 2. Two groups along each direction and the direction itself improve in turn: every sample belongs to
    both groups in part, as in a mixture of two Gaussians with one covariance.
-3. All thresholds along the best directions are compared.
+3. Mixtures of two Gaussians with a covariance each start from some of these groups and from pairs of
+   samples, see `icvi.insight.mixtures`.
+4. All thresholds along the best directions are compared.
 
 Reference: D. Pena, F. J. Prieto and J. Viladomat, "Eigenvectors of a kurtosis matrix as interesting
 directions to reveal cluster structure", Journal of Multivariate Analysis 101, 2010.
@@ -24,6 +26,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.mixtures import two_gaussians
+
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -34,6 +38,8 @@ _BINS = 128  # of a histogram along a direction
 _REACH = 4.0  # standard deviations from its middle to its ends
 _FINE = _BINS / (2.0 * _REACH)
 _TINY = 1e-300
+_FROM_DIRECTIONS = 2  # mixtures that start from groups along the best directions
+_MIXTURE_ROUNDS = 10
 
 
 class Effort(NamedTuple):
@@ -44,6 +50,7 @@ class Effort(NamedTuple):
     rounds: int  # of improving all directions
     more_rounds: int  # of improving the best
     best: int  # directions along which thresholds are compared
+    mixtures: int  # that start from groups of samples nearer to one of two samples than to the other
 
 
 class Cut(NamedTuple):
@@ -209,7 +216,15 @@ def _candidates(white: _Whitened, widths: Array, rng: np.random.Generator, effor
     step = _promising(step, effort.best)
     for _ in range(effort.more_rounds):
         step = _improved(Y, step.R)
-    return np.concatenate([_promising(first, effort.best // 2).Q, step.Q], axis=1)
+    mixed = Y.T @ _mixtures(Y, _promising(first, _FROM_DIRECTIONS).R, rng, effort)
+    return np.concatenate([_promising(first, effort.best // 2).Q, step.Q, mixed], axis=1)
+
+
+def _mixtures(Y: Array, R: Array, rng: np.random.Generator, effort: Effort) -> Array:
+    """Shares of samples in groups that have a covariance each."""
+    one, other = Y[rng.integers(0, len(Y), size=(2, effort.mixtures))]
+    nearer = Y @ (other - one).T > 0.5 * ((other**2).sum(axis=1) - (one**2).sum(axis=1))
+    return two_gaussians(Y, np.concatenate([R, nearer], axis=1), _MIXTURE_ROUNDS)
 
 
 def _improved(Y: Array, R: Array) -> _Step:
