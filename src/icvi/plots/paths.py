@@ -129,7 +129,8 @@ def _draw_tree(axes: Axes, path: Levels, levels: int) -> None:
     """The last merges; what merged before is a leaf."""
     k, steps = len(path.labels), len(path.merges.costs)
     first = max(0, steps - levels + 1)  # the first merge that is drawn
-    places, heights = _leaf_places(path, first), {}
+    places = _leaf_places(path, first)
+    heights: dict[int, float] = {}
     chosen = k - path.k  # merges at and above this one are not made
     # Ward's cost is a squared distance: its root shows the small merges beside the large ones.
     ward = path.linkage == "ward"

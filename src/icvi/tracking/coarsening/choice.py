@@ -17,7 +17,7 @@ VOTERS = ("CH", "SIL", "DB", "XB", "WB")
 _SUMS_OVER_PAIRS = ("rH", "rCIP")
 
 
-def voters(by: str | Index | Iterable[str | Index]) -> list[Index]:
+def voters(by: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
     """The indices that choose; those that cannot compare numbers of clusters are refused."""
     chosen = select(VOTERS if isinstance(by, str) and by == "vote" else by)
     for index in chosen:
