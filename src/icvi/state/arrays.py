@@ -8,7 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,10 +244,25 @@ class Arenas:
         if self.n_clusters > 1:
             self.join(ALL, self, column, -1.0)
 
-    def put(self, column: int, other: Self, source: int) -> None:
+    def put(self, column: int, other: Arenas, source: int) -> None:
         """Replace a column by one of another state."""
         self.A[:, column] = other.A[:, source]
         self.Q[column] = other.Q[source]
+        # What the sum of all centroids last counted for a column belongs to the state it is in.
+        self.Q[column, L.Q_COUNTED : L.Q_COUNTED + 2] = 0.0
+
+    def split(self, column: int, other: Arenas, sources: tuple[int, int]) -> None:
+        """Replace a column by two of another state, the second as a new last column.
+
+        Together they are what was in the column: that of all samples stays. There is room.
+        """
+        new = self.n_clusters + 1
+        counted = self.Q[column, L.Q_COUNTED : L.Q_COUNTED + 2].copy()
+        for target, source in zip((column, new), sources):
+            self.put(target, other, source)
+            self._touch(target)
+        self.Q[column, L.Q_COUNTED : L.Q_COUNTED + 2] = counted
+        self.meta[L.K] = self.meta[L.LAST] = new
 
     def take_columns(self, other: Arenas) -> None:
         """Take all columns of another state, which keeps scatter matrices if this one does."""
@@ -457,6 +472,13 @@ class Arenas:
         self.C[L.QUEUED] = 0.0
         self.C[L.QUEUED, 1 : k + 1] = 1.0
         self.meta[L.STALE] = k
+
+    def _touch(self, column: int) -> None:
+        """Mark the caches of one cluster as stale."""
+        if self.C[L.QUEUED, column] == 0.0:
+            self.C[L.QUEUED, column] = 1.0
+            self.C[L.QUEUE, self.meta[L.STALE]] = column
+            self.meta[L.STALE] += 1
 
     def forget_caches(self) -> None:
         """Invalidate all caches: columns now belong to other clusters."""

@@ -80,6 +80,12 @@ class Clusters(Arenas):
         return self.A[L.V : L.V + d, 1 : k + 1].T.copy()
 
     @property
+    def centers_low(self) -> Floats:
+        """(k, d) what the centroids are more than `centers`, which is rounded to a double."""
+        k, d = self.n_clusters, self.n_features or 0
+        return self.A[L.V + d : L.V + 2 * d, 1 : k + 1].T.copy()
+
+    @property
     def has_covariances(self) -> bool:
         """Whether scatter matrices are kept."""
         return self._scatter

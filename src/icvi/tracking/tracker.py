@@ -42,6 +42,8 @@ from icvi.wording import ARROWS, BETTER, number, plural, short
 
 if TYPE_CHECKING:
     from icvi.connectivity.connectivity import Connectivity
+    from icvi.tracking.coarsening.linkage import Linkage
+    from icvi.tracking.coarsening.path import Path
     from icvi.tracking.diagnostics import Measure, PairTable
     from icvi.tracking.prototypes import Prototypes
     from icvi.tracking.table import Table
@@ -652,6 +654,9 @@ class Tracker(ClusterSummary):
     def merge_clusters(self, into: Hashable, source: Hashable) -> None:
         """Merge two clusters into one, which keeps the label ``into``."""
         self._begin_change()
+        self._merge(into, source)
+
+    def _merge(self, into: Hashable, source: Hashable) -> None:
         serials = [self._clusters.serial(label) for label in (into, source)]
         self._clusters.merge_clusters(into, source)
         if self._prototypes is not None:
@@ -660,6 +665,88 @@ class Tracker(ClusterSummary):
         if self._looks is not None:
             self._looks.merge((into, source), serials)
         self._stale = True
+
+    @exclusive
+    def coarsen(
+        self,
+        by: str | Index | Iterable[str | Index] = "DB",
+        *,
+        to: int = 2,
+        linkage: Linkage = "ward",
+    ) -> Path:
+        """Every clustering on the way from the clusters there are to ``to``, with its readings.
+
+        Clusters merge two at a time. Readings are exact and need no samples: the moments of a
+        union are those of its parts. Nothing changes until `apply`.
+
+        Parameters
+        ----------
+        by : str, Index or list, default "DB"
+            What chooses the level: an index, or several, whose mean rank decides; ``"vote"``
+            stands for CH, SIL, DB, XB and WB. rH and rCIP, sums over all pairs of clusters, do not
+            compare numbers of clusters and are refused, unless made with ``mean=True``.
+        to : int, default 2
+            The fewest clusters.
+        linkage : {"ward", "separation"}, default "ward"
+            Which two merge next: the two whose union adds least to the scatter within clusters, or
+            the two that are the least apart in units of their widths, which needs covariances.
+
+        Returns
+        -------
+        Path
+            ``path.k``, ``path.groups``, ``path.readings(k)``, ``path.plot()``.
+
+        Notes
+        -----
+        The merges take O(k^2 d), with separation O(k^2 d^3); a level costs as much as two samples.
+        Conn is left out: prototypes do not merge.
+
+        References
+        ----------
+        J. H. Ward, "Hierarchical grouping to optimize an objective function", Journal of the
+        American Statistical Association 58, 1963.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> t = icvi.Tracker(["SIL", "DB"])
+        >>> X = [[0.0], [1.0], [2.0], [3.0], [20.0], [22.0], [40.0], [41.0]]
+        >>> trace = t.update_many(X, ["a", "a", "b", "b", "c", "c", "d", "d"])
+        >>> path = t.coarsen(by="SIL")
+        >>> path
+        Path(4 to 2 clusters; chosen: 3 by SIL)
+        >>> path.groups
+        {'a': 'a', 'b': 'a', 'c': 'c', 'd': 'd'}
+        """
+        from icvi.tracking.coarsening.coarsen import coarsen
+
+        judge = None if self._looks is None else _Judge(self._duplicate({}))
+        return coarsen(self._clusters, self.indices, by, linkage, to, judge)
+
+    @changes
+    def apply(self, path: Path) -> None:
+        """Merge clusters as at the chosen level of a path.
+
+        Parameters
+        ----------
+        path : Path
+            Of `coarsen`; ``path.at(5)`` for another level than the chosen one. Clusters that are
+            newer than the path stay as they are.
+        """
+        from icvi.tracking.coarsening.path import Path
+
+        if not isinstance(path, Path):
+            raise TypeError(f"expected a Path, as coarsen returns it, got {type(path).__name__}")
+        known = set(self._clusters.labels)
+        gone = [label for label in path.labels if label not in known]
+        if gone:
+            raise ValueError(
+                f"the path does not belong to these clusters: there is no {short(gone[0])} any "
+                "more; coarsen again"
+            )
+        self._begin_change()
+        for into, source in path.steps():
+            self._merge(into, source)
 
     @changes
     def decay(self, factor: float) -> None:
@@ -1264,3 +1351,15 @@ class Tracker(ClusterSummary):
         """Undo a complete call of `_update_many`, and all since, for a `TrackerBank`."""
         self._undo = saved
         self._roll_back()
+
+
+class _Judge:
+    """The verdict on levels of a path, by a copy of the tracker whose clusters it merges."""
+
+    def __init__(self, tracker: Tracker) -> None:
+        self._tracker = tracker
+
+    def __call__(self, path: Path) -> Verdict:
+        merged = self._tracker.copy()
+        merged.apply(path)
+        return merged.verdict()
