@@ -44,6 +44,7 @@ _HOME = {
     "rH": "icvi.indices",
     "score": "icvi.batch.scoring",
     "scores": "icvi.batch.scoring",
+    "spark": "icvi.spark",
     "verdict": "icvi.insight.judge",
     "watch": "icvi.watching.watch",
 }
@@ -53,6 +54,7 @@ __all__ = [*_HOME, "__version__"]
 if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  public submodules
     import icvi.metrics as metrics  # noqa: F401
+    import icvi.spark as spark  # noqa: F401
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
