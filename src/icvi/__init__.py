@@ -41,9 +41,11 @@ _HOME = {
     "load": "icvi.saving.kinds",
     "metrics": "icvi.metrics",
     "rCIP": "icvi.indices",
+    "reasons": "icvi.indices.undefined",
     "rH": "icvi.indices",
     "score": "icvi.batch.scoring",
     "scores": "icvi.batch.scoring",
+    "scores_by": "icvi.batch.groups.scoring",
     "spark": "icvi.spark",
     "verdict": "icvi.insight.judge",
     "watch": "icvi.watching.watch",
@@ -59,6 +61,7 @@ if TYPE_CHECKING:
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
     from icvi.art.quantizer import Quantizer as Quantizer
+    from icvi.batch.groups.scoring import scores_by as scores_by
     from icvi.batch.scoring import score as score
     from icvi.batch.scoring import scores as scores
     from icvi.connectivity.connectivity import Connectivity as Connectivity
@@ -73,6 +76,7 @@ if TYPE_CHECKING:
     from icvi.indices import rCIP as rCIP
     from icvi.indices import rH as rH
     from icvi.indices.index import index as index
+    from icvi.indices.undefined import reasons as reasons
     from icvi.insight.judge import verdict as verdict
     from icvi.kernels.state import State as State
     from icvi.saving.kinds import load as load

@@ -95,11 +95,11 @@ def scores(
     on_clusters = [index for index in chosen if index.on == "clusters"]
     on_prototypes = [index for index in chosen if index.on == "prototypes"]
     scatter = bool(wanted(on_clusters) & L.WANT_SCATTER)
-    moments = _moments(X, labels, weights, noise_label, scatter=scatter)
-    if moments is None:
+    found = moments(X, labels, weights, noise_label, scatter=scatter)
+    if found is None:
         values = dict.fromkeys((index.name for index in chosen), EMPTY)
     else:
-        values = evaluate(on_clusters, moments)
+        values = evaluate(on_clusters, found)
         if on_prototypes:
             values |= streamed(X, labels, on_prototypes, weights, noise_label)
     names = [index.name for index in chosen]
@@ -124,7 +124,7 @@ def streamed(
     return t.values
 
 
-def _moments(
+def moments(
     X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
 ) -> Moments | None:
     """Moments of the clusters; None if every sample is noise or has weight 0."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,28 @@ def resolve(name: str, value: float, undefined: Undefined, limits: Mapping[str, 
     if undefined == "limit":
         return limit_of(value, limits)
     raise UndefinedIndexError(f"{name} is undefined: {why(value)}")
+
+
+def reasons(values: Any) -> list[str | None]:
+    """Why values of indices are nan: for each of them a reason, or None for a number.
+
+    The reason travels inside the nan, through arrays, frames, copies and files, but not through
+    arithmetic.
+
+    Parameters
+    ----------
+    values : array-like of float
+        Values of `icvi.scores`, or a column of `icvi.scores_by`.
+
+    Examples
+    --------
+    >>> import icvi, pandas
+    >>> frame = pandas.DataFrame({"key": ["a", "a", "b"], "x": [0.0, 1.0, 2.0], "label": [0, 1, 0]})
+    >>> table = icvi.scores_by("key", frame, "label", ["CH"])
+    >>> icvi.reasons(table["CH"])
+    ['N<=k', 'k<2']
+    """
+    return [why(value) for value in np.asarray(values, dtype=np.float64).tolist()]
 
 
 class UndefinedPolicy:

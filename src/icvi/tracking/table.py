@@ -15,6 +15,7 @@ from icvi.wording import printable, short, shortened
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
 _ROWS = 20  # shown
 _WIDTH = 24  # letters of a cell
@@ -92,6 +93,18 @@ class Table:
         with needed("pandas", "pandas", "Table.to_pandas"):
             import pandas
         return pandas.DataFrame({name: column.copy() for name, column in self._columns.items()})
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The table as one of Arrow, whose columns have one type: mixed ones become strings."""
+        with needed("pyarrow", "arrow", "Table.to_arrow"):
+            import pyarrow
+        columns = {}
+        for name, column in self._columns.items():
+            try:
+                columns[name] = pyarrow.array(column, from_pandas=False)
+            except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, pyarrow.ArrowNotImplementedError):
+                columns[name] = pyarrow.array([str(item) for item in column.tolist()])
+        return pyarrow.table(columns)
 
     def __repr__(self) -> str:
         cells = self._cells()

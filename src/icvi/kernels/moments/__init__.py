@@ -7,4 +7,6 @@ from icvi.kernels.moments.changing import change_one as change_one
 from icvi.kernels.moments.clusters import join as join
 from icvi.kernels.moments.clusters import scale as scale
 from icvi.kernels.moments.clusters import show_all as show_all
+from icvi.kernels.moments.groups import arrange as arrange
+from icvi.kernels.moments.groups import score_groups as score_groups
 from icvi.kernels.moments.plan import read as read

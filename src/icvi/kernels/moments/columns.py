@@ -62,6 +62,12 @@ def shift(A, Q, J, w, w_low, d, scatter):
     gain_low = ((fma(-gain, n, p) + p_low) - gain * n_low) / n
     scratch = Q.shape[0] - 1
     move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d)
+    add_scatter(Q, J, scratch, d, scatter)
+
+
+@embedded(forceinline=True, fastmath=False)
+def add_scatter(Q, J, scratch, d, scatter):
+    """Add the product of the rows Q_LIFT and Q_GAP of the scratch block to the scatter of J."""
     if scatter:
         for i in range(d):
             row = L.Q_S + 2 * i

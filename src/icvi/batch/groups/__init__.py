@@ -1,0 +1,1 @@
+"""Scores of many groups at once: `scores_by`."""
