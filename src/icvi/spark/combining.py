@@ -12,7 +12,6 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 
 from icvi.spark.bad_rows import BadRows, HandleInvalid, handle
-from icvi.spark.columns import expressions
 from icvi.spark.partials import (
     SCHEMA,
     Partial,
@@ -21,6 +20,7 @@ from icvi.spark.partials import (
     combined,
     from_table,
 )
+from icvi.spark.selecting import expressions
 from icvi.wording import listed
 
 #: States that are combined by one task, where they do not go to the driver at once.

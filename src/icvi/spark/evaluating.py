@@ -60,7 +60,9 @@ def moments_of(clusters: Clusters) -> Moments:
     )
 
 
-def _symmetric(lower: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _symmetric(
+    lower: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
     """A symmetric matrix from its lower triangle; above it there may be anything."""
     lower = np.tril(lower)
     return np.asarray(lower + np.tril(lower, -1).T)

@@ -13,11 +13,12 @@ from icvi.insight.judge import MOST_SAMPLES, as_distinct, judge
 from icvi.insight.separation import DISTINCT, Groups
 from icvi.insight.verdict import Verdict
 from icvi.spark.bad_rows import HandleInvalid, check_handle_invalid
-from icvi.spark.columns import Columns, as_columns
+from icvi.spark.columns import Columns
 from icvi.spark.combining import summarize
 from icvi.spark.evaluating import moments_of, readings
 from icvi.spark.partials import Summary
 from icvi.spark.scoring import Indices
+from icvi.spark.selecting import as_columns
 from icvi.wording import short
 
 

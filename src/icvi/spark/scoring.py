@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from icvi.indices import Index, select
 from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.spark.bad_rows import HandleInvalid, check_handle_invalid
-from icvi.spark.columns import as_columns
 from icvi.spark.combining import summarize
 from icvi.spark.evaluating import needs_scatter, readings
 from icvi.spark.partials import Summary
+from icvi.spark.selecting import as_columns
 from icvi.state.partition import Partition
 from icvi.tracking.tracker import Tracker
 

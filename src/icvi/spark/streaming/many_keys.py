@@ -12,9 +12,9 @@ from pyspark.sql.streaming import StatefulProcessor, StatefulProcessorHandle
 from pyspark.sql.types import StructType
 
 from icvi.saving.kinds import from_bytes
-from icvi.spark.columns import column, expressions
 from icvi.spark.combining import only_arrow
 from icvi.spark.rows import Decoder
+from icvi.spark.selecting import column, expressions
 from icvi.spark.streaming.one_stream import Settings
 from icvi.spark.streaming.sinks import Callback
 from icvi.state.partition import Partition
@@ -43,9 +43,7 @@ class KeyProcessor(StatefulProcessor):
         """Spark keeps the state as bytes, in its own checkpoint."""
         self._state = handle.getValueState("partition", "state binary")
 
-    def handleInputRows(
-        self, key: Any, rows: Iterator[Row], timerValues: Any
-    ) -> Iterator[Row]:
+    def handleInputRows(self, key: Any, rows: Iterator[Row], timerValues: Any) -> Iterator[Row]:
         """Add rows to the state of their key, and read it."""
         del timerValues
         settings = self._settings
@@ -74,7 +72,9 @@ class KeyProcessor(StatefulProcessor):
 def _as_batch(rows: Iterator[Row], columns: int) -> pa.RecordBatch:
     """The first columns of rows."""
     values = list(zip(*rows))[:columns]
-    return pa.RecordBatch.from_arrays([*map(pa.array, values)], names=[f"c{i}" for i in range(columns)])
+    return pa.RecordBatch.from_arrays(
+        [*map(pa.array, values)], names=[f"c{i}" for i in range(columns)]
+    )
 
 
 class KeySink:

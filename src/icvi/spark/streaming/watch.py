@@ -13,8 +13,8 @@ from icvi.indices import select
 from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.optional import check
 from icvi.spark.bad_rows import HandleInvalid, check_handle_invalid
-from icvi.spark.columns import as_columns, check_names
 from icvi.spark.scoring import Indices
+from icvi.spark.selecting import as_columns, check_names
 from icvi.spark.streaming.checkpoint import Checkpoint
 from icvi.spark.streaming.many_keys import KeySink, readings_by_key
 from icvi.spark.streaming.one_stream import OneStream, Settings
@@ -88,7 +88,9 @@ def watch(
     ... )
     >>> query.awaitTermination()  # doctest: +SKIP
     """
-    settings = _settings(stream, features, label, weight, noise_label, indices, undefined, handle_invalid)
+    settings = _settings(
+        stream, features, label, weight, noise_label, indices, undefined, handle_invalid
+    )
     if not stream.isStreaming:
         raise ValueError("expected a stream, got a DataFrame without one; use icvi.spark.scores")
     for given, what in ((checkpoint, "checkpoint"), *(((name, "name"),) if name else ())):
@@ -138,7 +140,9 @@ def restored(
     """
     saved = Checkpoint(spark, f"{checkpoint}/states").load()
     if saved is None:
-        raise ValueError(f"there is no state in {checkpoint}; has a watch without key= ended a batch?")
+        raise ValueError(
+            f"there is no state in {checkpoint}; has a watch without key= ended a batch?"
+        )
     return Tracker.from_partition(saved.state, indices, undefined=undefined)
 
 
