@@ -58,13 +58,20 @@ def main(report: str, seed: str, cases: str, *kinds: str) -> None:
 
 
 def _loaded(path: Path) -> Any:
-    """What a file holds; None when it is refused as it should be."""
+    """What a file holds, by its bytes as well; None when both are refused as they should be."""
+    thing, refusal = _tried(icvi.load, path, str(path))
+    twin, same = _tried(icvi.from_bytes, memoryview(path.read_bytes()), "the buffer")
+    assert (type(thing), refusal) == (type(twin), same)
+    return twin
+
+
+def _tried(load: Any, source: Any, name: str) -> tuple[Any, str | None]:
     try:
-        return icvi.load(path)
+        return load(source), None
     except ValueError as error:
-        if type(error) is not ValueError or not str(error).startswith(f"{path} "):
+        if type(error) is not ValueError or not str(error).startswith(f"{name} "):
             raise
-        return None
+        return None, str(error).removeprefix(name)
 
 
 # -- what may be done with things ----------------------------------------------------------
@@ -92,6 +99,8 @@ def use(thing: Any, path: Path) -> None:
 def _again(thing: Any, path: Path) -> None:
     thing.save(path)
     icvi.load(path)
+    if hasattr(thing, "to_bytes"):
+        icvi.from_bytes(thing.to_bytes())
 
 
 def _read(thing: Any, *names: str) -> Any:
@@ -147,6 +156,7 @@ def _tracker_steps(t: Any) -> list[Any]:
         lambda: t.relabel(sample(59), LABELS[59], 77, **options(59)),
         lambda: t.merge_clusters(_label(t, 0), _label(t, 1)),
         lambda: t.decay(0.5),
+        t.sort_labels,
         lambda: t.connectivity.inter_matrix,
         lambda: t.copy() + t,
         feed,
@@ -168,6 +178,7 @@ def _partition_steps(p: Any) -> list[Any]:
         lambda: p.relabel(rows[3], LABELS[43], "new"),
         lambda: p.merge_clusters(_label(p, 0), _label(p, 1)),
         lambda: p.decay(0.5),
+        p.sort_labels,
         lambda: p + p.copy(),
         lambda: p.remove_many(rows[5:9], LABELS[45:49]),
         _read(p, *_STATE),
@@ -196,6 +207,7 @@ def _connectivity_steps(c: Any) -> list[Any]:
         lambda: c.reassign(0, "new"),
         lambda: c.declare([3, 999], ["new", "other"]),
         lambda: c.decay(0.5),
+        c.sort_labels,
         lambda: c + c.copy(),
         _read(c, "value", "inter_matrix", "counts"),
     ]

@@ -37,6 +37,7 @@ _HOME = {
     "UndefinedIndexError": "icvi.errors",
     "batch": "icvi.batch",
     "catalogue": "icvi.indices",
+    "from_bytes": "icvi.saving.kinds",
     "index": "icvi.indices",
     "load": "icvi.saving.kinds",
     "metrics": "icvi.metrics",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from icvi.indices.undefined import reasons as reasons
     from icvi.insight.judge import verdict as verdict
     from icvi.kernels.state import State as State
+    from icvi.saving.kinds import from_bytes as from_bytes
     from icvi.saving.kinds import load as load
     from icvi.state.partition import Partition as Partition
     from icvi.tracking.bank import TrackerBank as TrackerBank

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from datetime import date, datetime, timedelta
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,45 @@ def plain(label: Any) -> Any:
     return label.item()
 
 
+def in_order(labels: Sequence[Hashable]) -> list[int]:
+    """Positions of different labels in their one canonical order.
+
+    None comes first, then numbers, strings, bytes, dates, datetimes (without a time zone first),
+    timedeltas and tuples, each sorted by value; entries of tuples are compared in the same way.
+
+    >>> in_order(["b", 2, (1, "x"), "a", None, 1.5])
+    [4, 5, 1, 3, 0, 2]
+    """
+    keys = [_place(label) for label in labels]
+    return sorted(range(len(labels)), key=keys.__getitem__)
+
+
+def _place(label: Any) -> tuple[Any, ...]:
+    """What labels are sorted by: a number for the kind of label, then its value."""
+    match label:
+        case None:
+            return (0,)
+        case bool() | int() | float():
+            return 1, label
+        case str():
+            return 2, label
+        case bytes():
+            return 3, label
+        case datetime():
+            zoned = label.utcoffset() is not None
+            return 5, zoned, label.replace(tzinfo=label.tzinfo if zoned else None)
+        case date():
+            return 4, label
+        case timedelta():
+            return 6, label
+        case tuple():
+            return 7, tuple(_place(entry) for entry in label)
+    raise TypeError(
+        f"cannot sort label {short(label)}, which is a {type(label).__name__}; expected None, "
+        "numbers, strings, bytes, dates, times, or tuples of these"
+    )
+
+
 class Labels:
     """The column (1, 2, ...) of a partition that belongs to each label, by first appearance."""
 
@@ -143,6 +183,20 @@ class Labels:
             self.columns[label] = len(self.columns) + 1
             self.serials.append(self.next_serial)
             self.next_serial += 1
+
+    def rearrange(self, order: Sequence[int], first_serial: int = 1) -> dict[int, int]:
+        """Have the columns at these positions come first, second, ...; in place, as `restore`.
+
+        Serial numbers rise with columns, so they are new ones, from ``first_serial`` on. Returns
+        which one has become which.
+        """
+        known, serials = self.known(), self.serials.copy()
+        new = range(first_serial, first_serial + len(order))
+        self.columns.clear()
+        self.columns.update({known[at]: column for column, at in enumerate(order, start=1)})
+        self.serials[:] = new
+        self.next_serial = first_serial + len(order)
+        return {serials[at]: serial for at, serial in zip(order, new)}
 
     def forget_after(self, k: int) -> None:
         """Keep the first k labels only."""

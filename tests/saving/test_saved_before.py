@@ -34,6 +34,15 @@ def test_a_file_written_before_resumes_like_the_object_that_was_saved(name, gold
 
 
 @pytest.mark.parametrize("name", KINDS)
+def test_the_bytes_of_a_file_written_before_are_those_of_what_they_hold(name, golden, monkeypatch):
+    path = golden / "saved" / f"{name}.icvi"
+    monkeypatch.setattr(icvi, "__version__", container.read(path)[0]["icvi"])
+    held = icvi.from_bytes(path.read_bytes())
+    if hasattr(held, "to_bytes"):  # estimators have files only
+        assert held.to_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", KINDS)
 def test_a_file_written_before_is_written_again_byte_for_byte(name, golden, tmp_path, monkeypatch):
     path = golden / "saved" / f"{name}.icvi"
     monkeypatch.setattr(icvi, "__version__", container.read(path)[0]["icvi"])

@@ -125,6 +125,7 @@ CHANGES = {
     "relabel": lambda t: t.relabel(X[24], NAMES[24], "new"),
     "merge": lambda t: t.merge_clusters("a", "b"),
     "decay": lambda t: t.decay(0.5),
+    "sort": lambda t: t.sort_labels(),
 }
 
 
@@ -188,6 +189,7 @@ PARTITION_CALLS = {
     "merge": lambda p: p.merge_clusters("a", "b"),
     "decay": lambda p: p.decay(0.5),
     "combine": lambda p: p.combine(partition(50)),
+    "sort": lambda p: p.sort_labels(),
 }
 
 
@@ -215,6 +217,7 @@ CONNECTIVITY_CALLS = {
     "check many": lambda c: c.check_many([[4, 0]], ["new"]),
     "combine": lambda c: c.combine(c.copy()),
     "to arrays": lambda c: c.to_arrays(),
+    "sort": lambda c: c.sort_labels(),
 }
 
 

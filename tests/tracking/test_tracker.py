@@ -560,3 +560,58 @@ def test_a_deep_copy_goes_its_own_way():
     original.update_many(X[100:], labels[100:])
     original.update([5.0, 5.0], "new in the copy")
     assert list(twin.values.values()) == pytest.approx(list(original.values.values()), rel=1e-9)
+
+
+# -- from a partition ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scatter", [False, True])
+@pytest.mark.parametrize("indices", [["CH", "XB", "SIL"], ["NI", "CH", "rH"]])
+def test_a_tracker_from_a_partition_resumes_like_one_that_saw_all_samples(indices, scatter):
+    X, labels = blobs(300, d=3, k=5)
+    weights = np.random.default_rng(0).integers(1, 3, 300)
+    p = icvi.Partition(scatter=scatter, noise_label=2)
+    p.add_many(X[:200], labels[:200], weights[:200])
+    if "NI" in indices and not scatter:
+        with pytest.raises(ValueError, match=r"^NI, rH need covariances.*Partition\(scatter"):
+            icvi.Tracker.from_partition(p, indices)
+        return
+    before = p.to_bytes()
+    t = icvi.Tracker.from_partition(p, indices, undefined="limit")
+    twin = icvi.Tracker(indices, noise_label=2, undefined="limit")
+    twin.update_many(X[:200], labels[:200], weights[:200], every=10**6)
+    assert t.values == twin.values
+    assert (t.noise_label, t.noise_share) == (2, twin.noise_share)
+    loaded = icvi.from_bytes(t.to_bytes())
+    traces = [each.update_many(X[200:], labels[200:]) for each in (t, twin, loaded)]
+    for trace in traces[1:]:
+        for name in t.values:
+            np.testing.assert_array_equal(traces[0][name], trace[name])
+    t.combine(twin)
+    assert p.to_bytes() == before
+
+
+def test_a_tracker_from_an_empty_partition_is_empty():
+    t = icvi.Tracker.from_partition(icvi.Partition(), ["CH"])
+    assert (t.n_samples, t.n_clusters, t.why("CH")) == (0.0, 0, "empty")
+    t.update([1.0], "a")
+    assert t.n_samples == 1.0
+
+
+def test_a_partition_without_an_index_that_needs_covariances_says_how_to_make_one():
+    with pytest.raises(ValueError, match=r"^NI needs covariances, which this partition does not "):
+        icvi.Tracker.from_partition(icvi.Partition(), ["NI", "CH"])
+
+
+def test_what_is_no_partition_and_what_it_does_not_know_is_refused():
+    with pytest.raises(TypeError, match="expected a Partition, got Tracker"):
+        icvi.Tracker.from_partition(icvi.Tracker("CH"), "CH")
+    with pytest.raises(ValueError, match="Conn compares prototypes, which a partition"):
+        icvi.Tracker.from_partition(icvi.Partition(), ["CH", "Conn"])
+
+
+def test_samples_of_a_partition_count_for_every():
+    p = icvi.Partition()
+    p.add_many([[0.0], [1.0], [5.0]], [0, 0, 1])
+    t = icvi.Tracker.from_partition(p, "CH")
+    assert len(t.update_many([[6.0]], [1], every=4)) == 1

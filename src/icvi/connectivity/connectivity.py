@@ -16,7 +16,7 @@ from icvi.connectivity.labelled_graph import NEW_LABELS, LabelledGraph
 from icvi.connectivity.readings import GraphReadings
 from icvi.inputs import as_factor, as_weight, as_weights
 from icvi.labels import as_label_array
-from icvi.saving.kinds import save
+from icvi.saving.kinds import save, to_bytes
 from icvi.transactions import borrowed, changes, exclusive, in_use
 
 if TYPE_CHECKING:
@@ -366,6 +366,26 @@ class Connectivity(GraphReadings):
         self._undo = self._state.snapshot()
         self._state.decay(as_factor(factor))
 
+    @changes
+    def sort_labels(self) -> None:
+        """Put clusters into one canonical order, those without weight last; O(edges).
+
+        So graphs that counted the same samples in other shares read the same, to the bit, however
+        they were combined; see `Tracker.sort_labels`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> c = icvi.Connectivity()
+        >>> c.update_many([[0, -1], [1, 0], [2, 0]], ["c", "a", "b"]).round(4).tolist()
+        [0.0, 0.0, 0.1111]
+        >>> c.sort_labels()
+        >>> c.labels, c.owners
+        (['a', 'b', 'c'], ['c', 'a', 'b'])
+        """
+        self._undo = self._state.snapshot()
+        self._state.sort_labels()
+
     # -- combining -------------------------------------------------------------------------
 
     @changes
@@ -454,6 +474,11 @@ class Connectivity(GraphReadings):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, for `icvi.load`; see `Tracker.save`."""
         save("Connectivity", self, path)
+
+    @exclusive
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
+        return to_bytes("Connectivity", self)
 
     @exclusive
     def to_arrays(self) -> dict[str, NDArray[Any]]:

@@ -213,6 +213,23 @@ def compact(graph: GraphArrays, new: Integers | None = None) -> None:
     graph.meta[L.COLUMNS] = max(graph.meta[L.COLUMNS], highest)
 
 
+def rearrange(graph: GraphArrays, columns: Integers) -> None:
+    """Rebuild a graph with these columns, all of its clusters, as the first, second, ...
+
+    Edges come in the order of their prototypes.
+    """
+    new = np.zeros(len(graph.arrays[L.CLUSTERS]), dtype=np.int64)
+    new[columns] = np.arange(1, len(columns) + 1)
+    counts, sums = counts_of(graph, new), sums_of(graph, columns, new)
+    i, j = (ends.reshape(-1, 2) for ends in (counts.winner, counts.runner_up))
+    first = np.lexsort((np.maximum(i, j)[:, 0], np.minimum(i, j)[:, 0]))
+    # An edge and its twin stay together, the one with the smaller winner first.
+    order = 2 * first[:, None] + np.where(i[first, :1] < j[first, :1], [[0, 1]], [[1, 0]])
+    edges = {name: getattr(counts, name)[order.ravel()] for name in Counts._fields[5:]}
+    rebuild(graph, new[columns], declared_of(graph, new), counts._replace(**edges))
+    put_sums(graph, new[columns], sums)
+
+
 def renumbering(graph: GraphArrays) -> Integers:
     """New numbers for the columns of a graph, so that its clusters are 1, 2, 3, ..."""
     columns = graph.columns()

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from icvi.connectivity.arrays import Floats, Integers
 from icvi.connectivity.conventions import Border, Convention, check_form
-from icvi.connectivity.counts import as_arrays, compact, owners_of, renumbering
+from icvi.connectivity.counts import as_arrays, compact, owners_of, rearrange, renumbering
 from icvi.connectivity.events import EventRefusedError, refusal, refusal_to_take, unknown_label
 from icvi.connectivity.graph import Graph
 from icvi.connectivity.loading import load
 from icvi.kernels.graph import layout as L
-from icvi.labels import Labels, as_label_array, plain
+from icvi.labels import Labels, as_label_array, in_order, plain
 from icvi.wording import short
 
 #: Labels of clusters that are gone, besides as many as there are clusters, before columns are
@@ -265,6 +265,19 @@ class LabelledGraph:
             )
         self.labels.remember(unseen)
         self.graph.combine(other.graph, columns)
+
+    def sort_labels(self) -> None:
+        """Put clusters into the order of `labels.in_order`, those without weight behind others."""
+        names, columns = self.known_labels(), self.graph.columns()
+        rank = np.empty(len(names), dtype=np.int64)
+        rank[in_order(names)] = np.arange(len(names))
+        asleep = self.graph.arrays[L.CLUSTERS]["state"][columns]
+        places = np.lexsort((rank, np.select([asleep == L.ASLEEP, asleep == L.DECLARED], [1, 2])))
+        labels, graph = Labels(), self.graph.copy()
+        labels.remember([names[place] for place in places.tolist()])
+        rearrange(graph, columns[places])
+        # Both at once: no interrupt comes between two assignments.
+        self.labels, self.graph = labels, graph
 
     # -- copies ----------------------------------------------------------------------------
 

@@ -42,6 +42,8 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _OPENING, _CLOSING = list(b"[{"), list(b"]}")
 
 Arrays = Mapping[str, NDArray[Any]]
+#: Facts, and arrays by name.
+Content = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 def write(
@@ -56,30 +58,37 @@ def write(
             file.write(piece)
 
 
-def read(
-    file: str | os.PathLike[str] | IO[bytes],
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def encode(facts: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """The bytes that `write` would write to a file."""
+    return b"".join(_pieces(facts, arrays))
+
+
+def read(file: str | os.PathLike[str] | IO[bytes]) -> Content:
     """Facts and arrays of a file, open or not; an incomplete file is refused.
 
     Any bytes give facts and arrays of the dtypes above, or a `ValueError` that names the file; no
     array is larger than the bytes that are there. The facts are not checked: see `parts`.
     """
     path = file if isinstance(file, (str, os.PathLike)) else file.name
-    content = np.fromfile(file, dtype=np.uint8)
+    return decode(np.fromfile(file, dtype=np.uint8), os.fspath(path))
+
+
+def decode(content: NDArray[np.uint8], name: str) -> Content:
+    """The same of the bytes of a file, which errors call ``name``; arrays are views of them."""
     size = content.size
     if size < _HEAD.size or content[:8].tobytes() != _MAGIC:
         what = "is empty" if size == 0 else "is not a saved state of icvi"
-        raise ValueError(f"{os.fspath(path)} {what}")
+        raise ValueError(f"{name} {what}")
     _, version, length, description_crc, data_crc, total = _HEAD.unpack(
         content[: _HEAD.size].tobytes()
     )
     if version > FORMAT:
         raise ValueError(
-            f"{os.fspath(path)} has format {version}, and this version of icvi reads up to "
+            f"{name} has format {version}, and this version of icvi reads up to "
             f"{FORMAT}; a newer icvi has written it (or it is damaged)"
         )
     if size < total:
-        raise ValueError(f"{os.fspath(path)} is truncated: it has {size} of {total} bytes")
+        raise ValueError(f"{name} is truncated: it has {size} of {total} bytes")
     description = content[_HEAD.size : _HEAD.size + length]
     data = content[_HEAD.size + length :]
     if (
@@ -88,12 +97,12 @@ def read(
         or zlib.crc32(description.data) != description_crc
         or zlib.crc32(data.data) != data_crc
     ):
-        raise ValueError(f"{os.fspath(path)} is damaged: its content is not what was written")
+        raise ValueError(f"{name} is damaged: its content is not what was written")
     try:
         facts, entries = _parsed(description.tobytes())
         return facts, _arrays(content, entries, _HEAD.size + description.size)
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)} is damaged: {error}") from None
+        raise ValueError(f"{name} is damaged: {error}") from None
 
 
 def _parsed(description: bytes) -> tuple[dict[str, Any], list[Any]]:

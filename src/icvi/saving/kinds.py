@@ -1,4 +1,4 @@
-"""The kinds of objects that can be saved: one table, and `save` and `load` over it.
+"""The kinds of objects that can be saved: one table, and `save`, `load` and the like over it.
 
 A class does not import the module that packs it, and this room imports no class: the table names
 modules, which are imported when one of their kinds is saved or loaded. Each of these modules has
@@ -18,8 +18,10 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from icvi.saving import container
-from icvi.saving.parts import Packed, read
+from icvi.saving.parts import Packed, Part, decode, read
 
 Path = str | os.PathLike[str]
 
@@ -66,16 +68,61 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
     >>> icvi.load(path)["CH"]
     128.0
     """
-    part = read(os.fspath(path))
+    return _unpacked(read(os.fspath(path)), indices)
+
+
+def to_bytes(kind: str, thing: Any) -> bytes:
+    """The bytes of the file that `save` would write."""
+    return container.encode(*_complete(kind, import_module(_MODULES[kind]).pack(thing)))
+
+
+def from_bytes(buffer: Any, indices: Iterable[Any] = ()) -> Any:
+    """Make a tracker, bank, partition, connectivity or ART estimator from the bytes of its file.
+
+    For states that travel without a file: in a message, a database, a table column.
+
+    Parameters
+    ----------
+    buffer : bytes, bytearray, memoryview or any other buffer
+        What ``to_bytes`` returned, or the content of a file that ``save`` wrote; copied, so that it
+        may be read-only and may change later. It is checked as in `load`.
+    indices : list of Index, optional
+        Your own indices that the tracker had, as in `load`.
+
+    Returns
+    -------
+    Tracker, TrackerBank, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
+        It resumes exactly as the original would have.
+
+    Examples
+    --------
+    >>> import icvi
+    >>> t = icvi.Tracker(["CH", "XB"])
+    >>> trace = t.update_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+    >>> message = t.to_bytes()
+    >>> icvi.from_bytes(message)["CH"]
+    128.0
+    """
+    try:
+        content = np.frombuffer(memoryview(buffer).tobytes(), dtype=np.uint8)
+    except TypeError:
+        raise TypeError(
+            f"expected bytes, bytearray or memoryview, got {type(buffer).__name__}; icvi.load "
+            "reads a file"
+        ) from None
+    return _unpacked(decode(content.copy(), "the buffer"), indices)
+
+
+def _unpacked(part: Part, indices: Iterable[Any]) -> Any:
     kind = part.text("kind")
     if kind == "Watch":
         raise ValueError(
-            f"{os.fspath(path)} is the checkpoint of a watch; pass its directory to icvi.watch as "
+            f"{part.file} is the checkpoint of a watch; pass its directory to icvi.watch as "
             f"checkpoint="
         )
     if kind not in _MODULES:
         raise ValueError(
-            f"{os.fspath(path)} contains a {kind:.40}, which this version of icvi does not know; "
+            f"{part.file} contains a {kind:.40}, which this version of icvi does not know; "
             f"a newer icvi has written it"
         )
     return import_module(_MODULES[kind]).unpack(part, indices)
@@ -83,8 +130,13 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
 
 def write(path: Path, kind: str, packed: Packed, *, without: int = 0) -> None:
     """Write packed facts and arrays to a file, which has none of the permissions `without`."""
+    container.write(path, *_complete(kind, packed), without=without)
+
+
+def _complete(kind: str, packed: Packed) -> Packed:
+    """The same with the facts that every file has."""
     # The package, which is there when one of its modules runs, is not imported: that would make
     # this room depend on all that the package exports.
     version = sys.modules["icvi"].__version__
     facts, arrays = packed
-    container.write(path, {"kind": kind, "icvi": version, **facts}, arrays, without=without)
+    return {"kind": kind, "icvi": version, **facts}, arrays

@@ -53,6 +53,11 @@ def read(path: str | os.PathLike[str]) -> Part:
     return Part(facts, arrays, os.fspath(path))
 
 
+def decode(content: NDArray[np.uint8], name: str) -> Part:
+    """The same of the bytes of a file, which errors call ``name``."""
+    return Part(*container.decode(content, name), name)
+
+
 class Part:
     """One part of a file: facts, and the arrays whose names begin with the name of the part.
 

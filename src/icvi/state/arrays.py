@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
+from icvi.state.columns import settle, show
 from icvi.transactions import own_arrays
 
 Floats = NDArray[np.float64]
@@ -116,7 +117,20 @@ class Arenas:
         m = self.meta
         if m[L.LOGGED] > 0:
             raise SnapshotNeeded
-        columns = L.columns_for(k)
+        A, Q, C = self._allocated(L.columns_for(k), d)
+        old = self.columns
+        if old:
+            A[:, :old] = self.A
+            C[:, :old] = self.C
+            Q[:old], Q[-1] = self.Q[:-1], self.Q[-1]
+        self._install(A, Q, C, d)
+        if m[L.LOGGED] == 0:
+            # The old arrays are unchanged and stay so: putting them back undoes everything.
+            m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE] = m[L.K], m[L.LAST], m[L.STALE]
+            m[L.LOGGED] = L.GROWN
+
+    def _allocated(self, columns: int, d: int) -> tuple[Floats, Floats, Floats]:
+        """Empty arrays with that many columns; whatever grows with them is allocated, too."""
         what = f"room for {columns - 1:,} clusters in {d:,} features"
         if self._scatter:
             what += f": covariances, which {self.purpose} need{'' if ',' in self.purpose else 's'}"
@@ -127,21 +141,40 @@ class Arenas:
         Q = zeros((columns + 1, L.sum_rows(d, self._scatter), d), what)
         if self.before_growing is not None:
             self.before_growing(columns, d)
-        old = self.columns
-        if old:
-            A[:, :old] = self.A
-            C[:, :old] = self.C
-            Q[:old], Q[-1] = self.Q[:-1], self.Q[-1]
+        return A, Q, C
+
+    def _install(self, A: Floats, Q: Floats, C: Floats, d: int) -> None:
+        """Replace the arrays."""
+        m, columns = self.meta, A.shape[1]
         self.A, self.C, self.Q, self.columns, self._shape = A, C, Q, columns, (d,)
         m[L.D], m[L.ROWS], m[L.COLUMNS] = d, len(A), columns
         m[L.Q_ROWS], m[L.Q_WIDTH] = Q.shape[1:]
         self.form += 1
         self._write_addresses()
         self._make_log()
-        if m[L.LOGGED] == 0:
-            # The old arrays are unchanged and stay so: putting them back undoes everything.
-            m[L.UNDO_K], m[L.UNDO_LAST], m[L.UNDO_STALE] = m[L.K], m[L.LAST], m[L.STALE]
-            m[L.LOGGED] = L.GROWN
+
+    def rearrange(self, order: list[int]) -> None:
+        """Have clusters in another order: ``order[i]`` is the place of the i-th, both from 0.
+
+        The arrays are new ones with as much room as k clusters need. All that sums owe to the order
+        of additions is settled; see `columns.settle`.
+        """
+        m, k, d = self.meta, self.n_clusters, int(self.meta[L.D])
+        old, scatter = np.array([ALL, *(place + 1 for place in order)]), self._scatter
+        self.need_snapshot()
+        A, Q, C = self._allocated(L.columns_for(k), d)
+        used = slice(0, k + 1)
+        A[:, used], Q[used] = self.A[:, old], self.Q[old]
+        C[L.OWNER, used] = self.C[L.OWNER, old]
+        Q[:, L.Q_COUNTED : L.Q_S] = 0.0
+        if k:
+            settle(A, Q, k, d, scatter)
+        if k and self.factor == 1.0:
+            show(A, Q, used, d, scatter)
+        self._install(A, Q, C, d)
+        self._shown = self.factor == 1.0
+        m[L.LAST] = k
+        self.touch_all()
 
     def drop(self, column: int) -> None:
         """Delete a column; those behind it move up."""
@@ -190,6 +223,24 @@ class Arenas:
         """Replace a column by one of another state."""
         self.A[:, column] = other.A[:, source]
         self.Q[column] = other.Q[source]
+
+    def take_columns(self, other: Arenas) -> None:
+        """Take all columns of another state, which keeps scatter matrices if this one does."""
+        k, d = other.n_clusters, int(other.meta[L.D])
+        self.reserve(other.columns - 1, d)
+        used, kept = slice(0, k + 1), L.V + 2 * d if other._scatter != self._scatter else None
+        self.A[:, used] = other.A[:kept, used]
+        self.C[L.OWNER, used] = other.C[L.OWNER, used]
+        self.Q[used, : L.Q_COUNTED] = other.Q[used, : L.Q_COUNTED]
+        if kept is None:
+            self.Q[used, L.Q_S :] = other.Q[used, L.Q_S :]
+        else:
+            for half in range(2):
+                rows = other.Q[used, L.Q_S + half :: 2]
+                self.Q[used, L.Q_S + half] = rows.diagonal(axis1=1, axis2=2)
+        self.meta[L.K], self.meta[L.LAST] = k, other.meta[L.LAST]
+        self._shown = other._shown
+        self.touch_all()
 
     # -- many samples ----------------------------------------------------------------------
 

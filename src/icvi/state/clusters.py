@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
 from icvi.kernels import layout as L
-from icvi.labels import NOISE, Labels, plain
+from icvi.labels import NOISE, Labels, in_order, plain
 from icvi.state.arrays import ALL, NO_PLAN, Arenas, Floats, Integers, Mark, Snapshot, kernel
 from icvi.state.refusals import too_little_noise, unknown_label, why_not_in
 from icvi.wording import short
@@ -292,6 +292,11 @@ class Clusters(Arenas):
         self.put(column, fresh, 1)
         self.forget_caches()
 
+    @property
+    def entered(self) -> int:
+        """How many samples are in clusters, whatever their weights."""
+        return int(self.A[L.COUNT, ALL]) if self.columns else 0
+
     # -- labels and columns ----------------------------------------------------------------
 
     @property
@@ -302,6 +307,11 @@ class Clusters(Arenas):
     def encode(self, labels: NDArray[Any]) -> tuple[Integers, list[Hashable]]:
         """Columns of labels (0: noise), with the next free ones for new labels, and these."""
         return self._labels.encode(labels)
+
+    @property
+    def next_serial(self) -> int:
+        """Serial number of the next new cluster."""
+        return self._labels.next_serial
 
     def name_columns(self, labels: Iterable[Hashable]) -> None:
         """Give the next columns these labels."""
@@ -352,6 +362,25 @@ class Clusters(Arenas):
             self.join(ALL, other, ALL)
             self.touch_all()
         self._noise += other.noise
+
+    def sort_labels(self, first_serial: int = 1) -> dict[int, int]:
+        """Put clusters into the order of `labels.in_order`; which serial has become which.
+
+        The caller has taken a snapshot: ``snapshot(grows=True)`` is enough.
+        """
+        order = in_order(self.labels)
+        if self.columns:
+            self.rearrange(order)
+        return self._labels.rearrange(order, first_serial)
+
+    def copied(self, scatter: bool) -> Clusters:
+        """A copy without caches; without scatter matrices, where these are not wanted."""
+        made = Clusters(scatter=scatter, noise_label=self.noise_label)
+        made._labels.restore(self._labels.snapshot())
+        made._noise, made.factor = self._noise, self.factor
+        if self.columns:
+            made.take_columns(self)
+        return made
 
     def check_same(self, other: Clusters) -> None:
         """Refuse a partition that cannot be combined with this one, naming the difference."""

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import Any, Self
 
 from icvi.inputs import as_flag
-from icvi.saving.kinds import save
+from icvi.saving.kinds import save, to_bytes
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Chunk
 from icvi.state.clusters import Clusters
@@ -65,6 +65,11 @@ class Partition(ClusterSummary):
             f"{type(self).__name__}(n_samples={self.n_samples:g}, "
             f"n_clusters={self.n_clusters}, n_features={self.n_features})"
         )
+
+    @property
+    def moments(self) -> Clusters:
+        """The moments themselves, without a guard, for `Tracker.from_partition`."""
+        return self._clusters
 
     # -- one sample ------------------------------------------------------------------------
 
@@ -199,6 +204,22 @@ class Partition(ClusterSummary):
         self._undo = self._clusters.snapshot()
         borrowed(other, lambda: self._clusters.combine(other._clusters))
 
+    @changes
+    def sort_labels(self) -> None:
+        """Put labels into one canonical order; see `Tracker.sort_labels`.
+
+        Examples
+        --------
+        >>> from icvi import Partition
+        >>> p = Partition()
+        >>> p.add_many([[1.0], [2.0], [3.0]], ["c", "a", "b"])
+        >>> p.sort_labels()
+        >>> p.labels, p.centers.ravel().tolist()
+        (['a', 'b', 'c'], [2.0, 3.0, 1.0])
+        """
+        self._undo = self._clusters.snapshot(grows=True)
+        self._clusters.sort_labels()
+
     def copy(self) -> Self:
         """An independent copy."""
         return copy.deepcopy(self)
@@ -207,6 +228,11 @@ class Partition(ClusterSummary):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
         save("Partition", self, path)
+
+    @exclusive
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
+        return to_bytes("Partition", self)
 
     def __add__(self, other: Partition) -> Self:
         if not isinstance(other, Partition):

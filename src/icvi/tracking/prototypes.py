@@ -230,6 +230,14 @@ class Prototypes:
             self.mixtures.partition.combine(other.mixtures.partition)
             self.mixtures.set_owners(self.owners)
 
+    def sort_labels(self) -> None:
+        """Put clusters, and where they have moments prototypes, into one canonical order."""
+        for graph in self.graphs.values():
+            graph.sort_labels()
+        if self.mixtures is not None:
+            self.mixtures.partition.sort_labels()
+            self.mixtures.set_owners(self.owners)
+
     # -- undoing ---------------------------------------------------------------------------
 
     def mark(self) -> tuple[Any, ...]:

@@ -22,10 +22,11 @@ from icvi.insight.verdict import Verdict
 from icvi.kernels.undefined import EMPTY, why
 from icvi.labels import plain
 from icvi.progress import progress
-from icvi.saving.kinds import save
+from icvi.saving.kinds import save, to_bytes
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
+from icvi.state.partition import Partition
 from icvi.state.summary import ClusterSummary
 from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting
 from icvi.tracking.forgetting.clock import as_times
@@ -184,6 +185,61 @@ class Tracker(ClusterSummary):
         if self._prototypes is not None and self._prototypes.mixtures is not None:
             raise ValueError(_NO_FADING)
         return HalfLife(half_life, least, logs=events)
+
+    @classmethod
+    def from_partition(
+        cls,
+        partition: Partition,
+        indices: str | Index | Iterable[str | Index] = "paper",
+        *,
+        undefined: Undefined = "nan",
+    ) -> Self:
+        """A tracker of the samples that a partition has seen; it resumes from there.
+
+        So indices can be chosen after the samples have come: workers that only count need no
+        indices and compile nothing.
+
+        Parameters
+        ----------
+        partition : Partition
+            Its moments are copied. NI, rCIP and rH need one made with ``scatter=True``. Its noise
+            label becomes the tracker's.
+        indices : str or list, default "paper"
+            As in `Tracker`, without indices on prototypes: a partition knows none.
+        undefined : {"nan", "limit", "raise"}, default "nan"
+            As in `Tracker`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> p = icvi.Partition()
+        >>> p.add_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+        >>> t = icvi.Tracker.from_partition(p, ["CH", "XB"])
+        >>> t["CH"]
+        128.0
+        """
+        if not isinstance(partition, Partition):
+            raise TypeError(f"expected a Partition, got {type(partition).__name__}")
+        t = cls(indices, noise_label=partition.noise_label, undefined=undefined)
+        if t._prototypes is not None:
+            names = [index.name for index in t.indices if index.on == "prototypes"]
+            raise ValueError(
+                f"{', '.join(names)} compares prototypes, which a partition does not know; leave "
+                "it out, or give its events to a Connectivity"
+            )
+        t._adopt(borrowed(partition, lambda: t._copied(partition.moments)))
+        t._seen, t._stale = t._clusters.entered, True
+        return t
+
+    def _copied(self, clusters: Clusters) -> Clusters:
+        """A copy of clusters with what the indices need."""
+        scatter, purpose = self._clusters.has_covariances, self._clusters.purpose
+        if scatter and not clusters.has_covariances:
+            raise ValueError(
+                f"{purpose} need{'' if ',' in purpose else 's'} covariances, which this partition "
+                "does not keep; make it with Partition(scatter=True), or choose other indices"
+            )
+        return clusters.copied(scatter)
 
     @property
     def window(self) -> Any:
@@ -721,6 +777,55 @@ class Tracker(ClusterSummary):
         self._seen += other._seen
         self._stale = True
 
+    @changes
+    def sort_labels(self) -> None:
+        """Put labels into one canonical order, so that equal streams read the same to the bit.
+
+        Trackers that saw the same samples in other shares, or were combined in another order,
+        have their labels in another order, and readings that differ in the last bits. With sorted
+        labels readings are equal to the bit; see Notes.
+
+        None comes first, then numbers, strings, bytes, dates, datetimes (without a time zone
+        first), timedeltas and tuples of these, each sorted by value. Another kind of label is
+        refused.
+
+        Notes
+        -----
+        Sums are kept in two doubles, a high and a low part. The order of additions changes the last
+        bits of low parts, about 1e-30 of a sum; what readings take from them is settled here. So
+        `to_bytes` is the same but for low parts of the scatter and, with weights that are not whole
+        numbers, of sums. That holds for samples that were added; where samples were removed or
+        clusters merged, it holds for the same changes in the same order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import icvi
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> trackers = []
+        >>> for size in (10, 13):
+        ...     parts = [icvi.Tracker(["CH", "NI"]) for _ in range(0, 40, size)]
+        ...     for start, part in zip(range(0, 40, size), parts):
+        ...         rows = slice(start, start + size)
+        ...         trace = part.update_many(X[rows], (np.arange(40) * 7 % 5)[rows], every=100)
+        ...     trackers.append(sum(parts))
+        ...     trackers[-1].sort_labels()
+        >>> trackers[0].labels, trackers[0].values == trackers[1].values
+        ([0, 1, 2, 3, 4], True)
+        """
+        # Samples that are kept know their clusters by serial numbers, those of former clusters too:
+        # new numbers must not be among these.
+        kept = self._forgetting.forgets or self._looks is not None
+        self._undo = self._snapshot(self._clusters.snapshot(grows=True), in_place=True)
+        serials = self._clusters.sort_labels(self._clusters.next_serial if kept else 1)
+        for old, new in serials.items() if kept else ():
+            self._forgetting.merge(new, old)
+            if self._looks is not None and self._looks.reservoir is not None:
+                self._looks.reservoir.merge(new, old)
+        if self._prototypes is not None:
+            self._prototypes.sort_labels()
+        self._stale = True
+
     def _options(self) -> tuple[Any, ...]:
         """What trackers that combine must have in common; `_OPTIONS` has the names."""
         return (
@@ -756,6 +861,20 @@ class Tracker(ClusterSummary):
         name.
         """
         save("Tracker", self, path)
+
+    @exclusive
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` would write to a file, for `icvi.from_bytes`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> t = icvi.Tracker(["CH"])
+        >>> trace = t.update_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
+        >>> icvi.from_bytes(t.to_bytes()).values
+        {'CH': 128.0}
+        """
+        return to_bytes("Tracker", self)
 
     # -- reading ---------------------------------------------------------------------------
 
