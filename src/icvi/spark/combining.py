@@ -98,7 +98,7 @@ def _too_large(df: DataFrame, found: pa.Table) -> bool:
     """Whether states should be combined further before the driver receives them."""
     most = byte_count(str(df.sparkSession.conf.get("spark.driver.maxResultSize", "1g")))
     size = sum(found.column("size").to_pylist())
-    return found.num_rows > 1 and 0 < _SHARE * most < size
+    return bool(found.num_rows > 1 and 0 < _SHARE * most < size)
 
 
 def byte_count(text: str) -> int:

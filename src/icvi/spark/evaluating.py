@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from icvi.indices import Index
 from icvi.indices.from_moments.evaluate import evaluate, wanted
@@ -17,6 +18,8 @@ from icvi.state.moments import Moments
 from icvi.state.partition import Partition
 from icvi.state.precise_scatter import Scatter
 from icvi.state.two_doubles import Pair
+
+Floats = NDArray[np.float64]
 
 
 def needs_scatter(indices: Sequence[Index]) -> bool:
@@ -60,9 +63,7 @@ def moments_of(clusters: Clusters) -> Moments:
     )
 
 
-def _symmetric(
-    lower: np.ndarray[tuple[int, ...], np.dtype[np.float64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def _symmetric(lower: Floats) -> Floats:
     """A symmetric matrix from its lower triangle; above it there may be anything."""
     lower = np.tril(lower)
     return np.asarray(lower + np.tril(lower, -1).T)

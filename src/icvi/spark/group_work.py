@@ -34,6 +34,7 @@ class GroupWork:
     handle_invalid: HandleInvalid
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function that Spark calls for every partition."""
         decoder = Decoder(self.columns, 0)
         for rows in _whole_groups(batches, self.keys):
             yield self._score(rows, decoder)

@@ -35,7 +35,7 @@ def verdict(
     seed: int = 0,
     handle_invalid: HandleInvalid = "error",
 ) -> Verdict:
-    """Is the clustering in this DataFrame any good, and what should be done?
+    """A verdict on the clustering in a DataFrame: is it any good, and what should be done.
 
     Workers send the moments of clusters and at most 1,024 random samples of each; the driver
     judges.

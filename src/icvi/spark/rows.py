@@ -138,9 +138,12 @@ class _Faults:
 
     def add_numbers(self, name: str, block: Floats) -> None:
         """Note numbers that are not finite, or so large that sums could overflow."""
-        self.add(name, "is nan", np.isnan(block).any(axis=1))
-        self.add(name, "is infinite", np.isinf(block).any(axis=1))
-        self.add(name, f"is beyond {LARGEST:g}", (np.abs(block) > LARGEST).any(axis=1))
+        for what, bad in (
+            ("is nan", np.isnan(block)),
+            ("is infinite", np.isinf(block)),
+            (f"is beyond {LARGEST:g}", np.abs(block) > LARGEST),
+        ):
+            self.add(name, what, np.asarray(bad.any(axis=1)))
 
 
 def _is_null(column: Any) -> Flags:

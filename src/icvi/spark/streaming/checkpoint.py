@@ -45,7 +45,7 @@ class Checkpoint:
     def __init__(self, spark: SparkSession, directory: str) -> None:
         self.directory = directory
         self._jvm: Any = spark._jvm
-        configuration = spark._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+        configuration = spark._jsc.hadoopConfiguration()
         self._files = self._path(directory).getFileSystem(configuration)
 
     def save(self, saved: Saved) -> None:
@@ -104,8 +104,8 @@ def check_resumed(saved: Saved, query: str, options: dict[str, Any], directory: 
     """Refuse a state of another query, or one that was made with other options."""
     if saved.query != query:
         raise ValueError(
-            f"the states in {directory} are of another query: its directory 'spark' was removed, or "
-            "is of another stream; use a new checkpoint directory"
+            f"the states in {directory} are of another query: Spark's checkpoint beside them was "
+            "removed or replaced; use a new checkpoint directory"
         )
     for name, before in saved.options.items():
         if options[name] != before:

@@ -2,65 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
-
 from pyspark.sql import DataFrame
-from pyspark.sql.types import DoubleType, LongType, StructField, StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
-from icvi.indices import Index
-from icvi.indices.undefined import Undefined, UndefinedPolicy
-from icvi.saving.json_values import as_json
-from icvi.spark.bad_rows import HandleInvalid
-from icvi.spark.columns import Columns
 from icvi.spark.combining import summarize
-from icvi.spark.evaluating import needs_scatter, readings
 from icvi.spark.partials import Summary
 from icvi.spark.streaming.checkpoint import Checkpoint, Saved, check_resumed
+from icvi.spark.streaming.settings import Settings
 from icvi.spark.streaming.sinks import Callback
 from icvi.state.partition import Partition
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What a watch was asked for."""
-
-    columns: Columns
-    indices: Sequence[Index]
-    noise_label: Hashable
-    undefined: Undefined
-    handle_invalid: HandleInvalid
-
-    @property
-    def scatter(self) -> bool:
-        """Whether an index needs covariances."""
-        return needs_scatter(self.indices)
-
-    def to_json(self) -> dict[str, Any]:
-        """What must be the same when a watch resumes."""
-        return {
-            "features": [*self.columns.features],
-            "label": self.columns.label,
-            "weight": self.columns.weight,
-            "noise_label": as_json(self.noise_label),
-            "covariances": self.scatter,
-        }
-
-    def read(self, state: Partition) -> list[Any]:
-        """Total weight, number of clusters and the value of every index."""
-        values = readings(state, self.indices)
-        policy = UndefinedPolicy(self.indices, self.undefined)
-        values_in_order = policy.all([values[index.name] for index in self.indices])
-        return [state.n_samples, state.n_clusters, *values_in_order]
-
-    def fields(self) -> list[StructField]:
-        """The columns of what `read` returns."""
-        return [
-            StructField("n_samples", DoubleType()),
-            StructField("n_clusters", LongType()),
-            *(StructField(index.name, DoubleType()) for index in self.indices),
-        ]
 
 
 class OneStream:
@@ -77,6 +27,7 @@ class OneStream:
         self._checked = False
 
     def __call__(self, rows: DataFrame, batch: int) -> None:
+        """Add the rows of a batch, unless they are in the state already."""
         context = rows.sparkSession.sparkContext
         query = str(context.getLocalProperty("sql.streaming.queryId"))
         last, settings = self._last, self._settings

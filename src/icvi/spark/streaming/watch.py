@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.streaming import StreamingQuery
+from pyspark.sql.streaming.query import StreamingQuery
 
 from icvi.indices import select
 from icvi.indices.undefined import Undefined, UndefinedPolicy
@@ -17,7 +17,8 @@ from icvi.spark.scoring import Indices
 from icvi.spark.selecting import as_columns, check_names
 from icvi.spark.streaming.checkpoint import Checkpoint
 from icvi.spark.streaming.many_keys import KeySink, readings_by_key
-from icvi.spark.streaming.one_stream import OneStream, Settings
+from icvi.spark.streaming.one_stream import OneStream
+from icvi.spark.streaming.settings import Settings
 from icvi.spark.streaming.sinks import Callback, as_sink
 from icvi.tracking.tracker import Tracker
 from icvi.wording import short
@@ -84,7 +85,7 @@ def watch(
     Examples
     --------
     >>> query = icvi.spark.watch(  # doctest: +SKIP
-    ...     stream, features=["x", "y"], label="cluster", checkpoint="/data/watch", to="/data/readings"
+    ...     stream, features=["x", "y"], label="cluster", checkpoint="watch", to="readings"
     ... )
     >>> query.awaitTermination()  # doctest: +SKIP
     """
