@@ -115,7 +115,9 @@ class TestDecoding:
 
     def test_places_of_rows_name_the_partition_that_they_come_from(self):
         decoder = Decoder(ARRAYS, 0)
-        decoder.decode(batch([[1.0], None, None], [0, 0, 0]), pa.array([0, 3 * 2**33 + 8, 2**33 + 9]))
+        decoder.decode(
+            batch([[1.0], None, None], [0, 0, 0]), pa.array([0, 3 * 2**33 + 8, 2**33 + 9])
+        )
         assert decoder.bad.faults == {("v", "is null"): Fault(2, 1, 9)}
 
 
@@ -141,8 +143,9 @@ class TestBadRows:
 
     def test_they_raise_an_error_that_says_what_to_do(self):
         with pytest.raises(
-            ValueError, match=r"1,203 of 2,000 rows cannot be scored: column 'x' is null.*"
-            r"remove them, or skip them with handle_invalid='skip'"
+            ValueError,
+            match=r"1,203 of 2,000 rows cannot be scored: column 'x' is null.*"
+            r"remove them, or skip them with handle_invalid='skip'",
         ):
             handle(self.bad(), 2000, "error", "scores")
 
@@ -288,7 +291,9 @@ class TestGroups:
     def test_a_bad_row_is_an_error_with_its_place(self):
         X, labels = blobs(10)
         X[4, 1] = np.nan
-        with pytest.raises(ValueError, match=r"column 'b' is nan in 1 row \(row 4 of partition 0\)"):
+        with pytest.raises(
+            ValueError, match=r"column 'b' is nan in 1 row \(row 4 of partition 0\)"
+        ):
             list(self.work()(iter(self.rows(X, labels, np.zeros(10, dtype=int)))))
 
     def test_a_group_of_bad_rows_only_has_no_scores_where_they_are_skipped(self):
