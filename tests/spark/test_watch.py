@@ -173,7 +173,8 @@ class TestManyKeys:
         X = rows(0)[0]
         X[7, 1] = np.nan
         write(folder, 0, X)
-        with pytest.raises(Exception, match=r"column 'y' is nan in 1 row \(row 7 of partition 0\)"):
+        key = rows(0)[2][7]
+        with pytest.raises(Exception, match=rf"with the key {key} .*: column 'y' is nan in 1 row;"):
             watch(spark, folder, to=lambda *_: None, key="key")
 
 

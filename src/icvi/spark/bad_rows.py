@@ -55,14 +55,20 @@ class BadRows:
         return bad
 
     def __str__(self) -> str:
-        """The faults in words, those of most rows first."""
+        return self.in_words()
+
+    def in_words(self, *, places: bool = True) -> str:
+        """The faults, those of most rows first; with the place of the first row, where known."""
         most_first = sorted(self.faults.items(), key=lambda item: (-item[1].rows, item[0]))
         return listed(
-            f"column {column!r} {what} in {plural(fault.rows, 'row')} "
-            f"({'the first is ' if fault.rows > 1 else ''}row {count(fault.row)} of partition "
-            f"{fault.partition})"
+            f"column {column!r} {what} in {plural(fault.rows, 'row')}{_place(fault) * places}"
             for (column, what), fault in most_first
         )
+
+
+def _place(fault: Fault) -> str:
+    first = "the first is " if fault.rows > 1 else ""
+    return f" ({first}row {count(fault.row)} of partition {fault.partition})"
 
 
 def check_handle_invalid(handle_invalid: str) -> None:

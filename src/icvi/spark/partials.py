@@ -110,11 +110,16 @@ class Summary:
             samples = Samples(self.samples, self.noise_label, (self.seed, partition))
         return Partial(state, samples, at=partition)
 
+    def state_of(self, X: Any, labels: Any, weights: Any) -> Partition:
+        """The state of some samples."""
+        given = {"scatter": self.scatter, "noise_label": self.noise_label}
+        return Partition.of(X, labels, weights, **given)
+
     def reduce(self, batches: Iterable[pa.RecordBatch], partition: int) -> Partial:
         """The partial result of the batches of one partition."""
         partial, decoder = self.empty(partition), Decoder(self.columns, partition)
         for rows in _blocks(map(decoder.decode, batches)):
-            partial.state.add_many(*rows)
+            partial.state.combine(self.state_of(*rows))
             if partial.samples is not None:
                 partial.samples.add(*rows)
         partial.rows, partial.bad = decoder.rows, decoder.bad

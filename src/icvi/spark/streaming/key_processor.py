@@ -12,7 +12,6 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from icvi.saving.kinds import from_bytes
 from icvi.spark.rows import Decoder
 from icvi.spark.streaming.settings import Settings
-from icvi.state.partition import Partition
 
 
 class KeyProcessor(StatefulProcessor):
@@ -30,20 +29,17 @@ class KeyProcessor(StatefulProcessor):
         del timerValues
         settings = self._settings
         saved = self._state.get() if self._state.exists() else None
-        if saved is None:
-            state = Partition(scatter=settings.scatter, noise_label=settings.noise_label)
-        else:
-            state = from_bytes(bytes(saved[0]))
+        state = settings.summary.empty().state if saved is None else from_bytes(bytes(saved[0]))
         decoder = Decoder(settings.columns, 0)
-        batch = _as_batch(rows, len(settings.columns.names) + 1)
-        decoded = decoder.decode(batch, batch.column(batch.num_columns - 1))
+        decoded = decoder.decode(_as_batch(rows, len(settings.columns.names)))
         if decoder.bad.rows and settings.handle_invalid == "error":
             raise ValueError(
-                f"some rows cannot be scored: {decoder.bad}; remove them, or skip them with "
+                f"some rows with the key {', '.join(map(short, key))} cannot be scored: "
+                f"{decoder.bad.in_words(places=False)}; remove them, or skip them with "
                 "handle_invalid='skip'"
             )
         if len(decoded.X):
-            state.add_many(decoded.X, decoded.labels, decoded.weights)
+            state.combine(settings.summary.state_of(*decoded[:3]))
             state.sort_labels()
         self._state.update((state.to_bytes(),))
         yield Row(**dict(zip(self._names, [*key, *settings.read(state)], strict=True)))

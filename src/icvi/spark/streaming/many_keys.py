@@ -16,9 +16,8 @@ from icvi.spark.streaming.sinks import Callback
 def readings_by_key(stream: DataFrame, keys: list[str], settings: Settings) -> DataFrame:
     """A stream of readings: a row for every key that a batch has rows of."""
     by = [f"k{number}" for number in range(len(keys))]
-    place = F.monotonically_increasing_id().alias("place")  # names bad rows
     named = [column(key).alias(name) for key, name in zip(keys, by)]
-    rows = stream.select(*expressions(stream, settings.columns), place, *named)
+    rows = stream.select(*expressions(stream, settings.columns), *named)
     fields = [stream.schema[key] for key in keys]
     result = StructType([*fields, *settings.fields()])
     processor = KeyProcessor(settings, result.names)

@@ -6,7 +6,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import LongType, StructField, StructType
 
 from icvi.spark.combining import summarize
-from icvi.spark.partials import Summary
 from icvi.spark.streaming.checkpoint import Checkpoint, Saved, check_resumed
 from icvi.spark.streaming.settings import Settings
 from icvi.spark.streaming.sinks import Callback
@@ -43,9 +42,8 @@ class OneStream:
                 f"batch {batch} follows batch {after}: states in {self._checkpoint.directory} are "
                 "missing; use a new checkpoint directory"
             )
-        summary = Summary(settings.columns, settings.scatter, settings.noise_label)
         handle_invalid = settings.handle_invalid
-        total = summarize(rows, summary, handle_invalid, "icvi.spark.watch", empty=True)
+        total = summarize(rows, settings.summary, handle_invalid, "icvi.spark.watch", empty=True)
         state = total.state
         if last is not None:
             state = last.state.copy()

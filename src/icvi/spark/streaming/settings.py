@@ -14,6 +14,7 @@ from icvi.saving.json_values import as_json
 from icvi.spark.bad_rows import HandleInvalid
 from icvi.spark.columns import Columns
 from icvi.spark.evaluating import needs_scatter, readings
+from icvi.spark.partials import Summary
 from icvi.state.partition import Partition
 
 
@@ -31,6 +32,11 @@ class Settings:
     def scatter(self) -> bool:
         """Whether an index needs covariances."""
         return needs_scatter(self.indices)
+
+    @property
+    def summary(self) -> Summary:
+        """What workers do with rows."""
+        return Summary(self.columns, self.scatter, self.noise_label)
 
     def to_json(self) -> dict[str, Any]:
         """What must be the same when a watch resumes."""
