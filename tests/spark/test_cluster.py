@@ -39,7 +39,8 @@ def cluster(tmp_path_factory):
         wait_for(folder / "master", "I have been elected leader", started[0])
         worker = ["worker.Worker", "--cores", "1", "--memory", "1g"]
         for name in ("one", "two"):
-            started.append(begin(folder / name, *worker, "--work-dir", str(folder / name), address))
+            place = ["--work-dir", str(folder / name)]
+            started += [begin(folder / name, *worker, *place, address)]
         for name, process in zip(("one", "two"), started[1:]):
             wait_for(folder / name, "Successfully registered with master", process)
         yield address

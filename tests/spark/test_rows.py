@@ -218,7 +218,8 @@ class TestPartials:
             "rows = pa.RecordBatch.from_arrays([*map(pa.array, X.T), pa.array([0, 1] * 250)],"
             " names=list('abcl'))\n"
             "work = Summary(Columns(('a', 'b', 'c'), 'l'), scatter=True)\n"
-            "total = combined(p for i in range(2) for p in from_table(work.reduce([rows], i).to_batch()))\n"
+            "parts = [work.reduce([rows], i).to_batch() for i in range(2)]\n"
+            "total = combined(partial for part in parts for partial in from_table(part))\n"
             "total.state.sort_labels()\n"
             "print(total.rows, 'numba' in sys.modules, 'pyspark.ml' in sys.modules)\n"
         )

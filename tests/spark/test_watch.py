@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -29,7 +31,9 @@ def write(folder, batch, X=None):
     made, labels, keys = rows(batch)
     X = made if X is None else X
     table = pa.table({"x": X[:, 0], "y": X[:, 1], "label": labels.tolist(), "key": keys})
-    pq.write_table(table, folder / f"{batch:03}.parquet")
+    path = folder / f"{batch:03}.parquet"
+    pq.write_table(table, path)
+    os.utime(path, (batch, batch))  # Spark reads files in this order
 
 
 @pytest.fixture
@@ -139,7 +143,7 @@ class TestOneStream:
         watch(spark, folder, to=to)
         shutil.rmtree(folder.parent / "checkpoint" / "states")
         write(folder, 1)
-        with pytest.raises(Exception, match="batch 1 follows batch -1: states in .* are missing"):
+        with pytest.raises(Exception, match=r"batch 1 follows batch -1: states in .* are missing"):
             watch(spark, folder, to=to)
 
     def test_a_damaged_state_is_refused(self, spark, folder):

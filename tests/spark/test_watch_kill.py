@@ -96,7 +96,9 @@ def test_readings_are_those_of_a_driver_that_was_never_killed(tmp_path):
     spark_session.need_java()
     (tmp_path / "rows").mkdir()
     for batch in range(BATCHES):
-        pq.write_table(table(batch), tmp_path / "rows" / f"{batch:03}.parquet")
+        path = tmp_path / "rows" / f"{batch:03}.parquet"
+        pq.write_table(table(batch), path)
+        os.utime(path, (batch, batch))  # Spark reads files in this order
 
     chance = random.Random(int(os.environ.get("ICVI_TEST_ORDER", "0")))
     steps = [f"{when} {name}" for when in ("before", "after") for name in ("__call__", "save")]
