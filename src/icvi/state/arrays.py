@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
-from icvi.state.blocks import Block, summed
+from icvi.state.blocks import Block, may_overflow, summed
 from icvi.state.columns import join, settle, show
 from icvi.transactions import own_arrays
 
@@ -288,19 +288,19 @@ class Arenas:
     def add_block(self, X: Floats, columns: Integers, weights: Floats) -> bool:
         """Add samples to columns (0: none) at once, without readings; see `blocks`.
 
-        Returns False, and changes nothing, where numbers are so large that products overflow.
+        Returns False, and changes nothing, where numbers are so large that products may overflow.
         """
         counted = columns > 0
         if not counted.all():
             X, columns, weights = X[counted], columns[counted], weights[counted]
         if not len(columns):
             return True
-        distinct, first, codes = np.unique(columns, return_index=True, return_inverse=True)
-        block = summed(X, codes, len(distinct), weights, self._scatter)
-        if not (np.isfinite(block.Q).all() and np.isfinite(block.A).all()):
+        if may_overflow(X, weights):
             return False
-        self.join_many(distinct, block, np.arange(1, len(distinct) + 1))
-        self.join(ALL, block, ALL)
+        distinct, first, codes = np.unique(columns, return_index=True, return_inverse=True)
+        for some, block in summed(X, codes, len(distinct), weights, self._scatter):
+            self.join_many(distinct[some], block, np.arange(1, len(some) + 1))
+            self.join(ALL, block, ALL)
         m = self.meta
         m[L.K], m[L.LAST] = max(m[L.K], distinct[-1]), columns[-1]
         self._touch(distinct[np.argsort(first)])

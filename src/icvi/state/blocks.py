@@ -15,6 +15,7 @@ samples in two doubles.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +33,16 @@ Integers = NDArray[np.int64]
 #: Rows that are multiplied at once. Of numbers up to 1/2 the slices are up to 2^20, 2^21 and 2^21
 #: units: sums of 2^10 products, and of the matrices that are of one size, fit into 53 bits.
 _ROWS = 1024
-_CACHED = 16_384  # numbers
+_CACHED = 16_384  # numbers that fit into the processor's cache many times over
+_MANY = 100_000  # numbers
 _BITS = 21
 #: Adding and subtracting 1.5 * 2^52 units rounds to a unit; those of s0, s1 and s2.
 _CUTS = [1.5 * 2.0 ** (52 - _BITS * (i + 1) - i) for i in range(3)]
-#: Samples of clusters up to which pairs of samples are joined, and what they become.
+#: Samples of a cluster up to which they are joined in pairs, those of many clusters at once.
 _FEW = 32
-_LARGEST_TREE = 4_000_000  # numbers
+_ROOM = 1_500_000  # numbers in a block
+#: Splitting a number for an exact product multiplies it by 2^27.
+_LARGEST = 1e290
 
 
 #: Features from which products of matrices are faster.
@@ -67,26 +71,45 @@ def worth_a_block(rows: int, clusters: int, d: int, scatter: bool) -> bool:
     return scatter and d >= _LEAST_FEATURES and rows * d * d > clusters * (200_000 + 60 * d * d)
 
 
-def summed(X: Floats, codes: Integers, k: int, weights: Floats, scatter: bool) -> Block:
-    """Moments of everything, in column 0, and of clusters; ``codes`` are from 0 to k - 1.
+def may_overflow(X: Floats, weights: Floats) -> bool:
+    """Whether products of samples, or what it takes to make them exact, may overflow."""
+    size = float(max(-X.min(), X.max()))
+    return not 4.0 * size * size * (1.0 + float(weights.sum())) < _LARGEST
 
-    Every cluster has samples, and every sample a weight above 0.
+
+def summed(
+    X: Floats, codes: Integers, k: int, weights: Floats, scatter: bool
+) -> Iterator[tuple[Integers, Block]]:
+    """Moments of clusters, some at a time; ``codes`` are from 0 to k - 1.
+
+    Every cluster has samples, and every sample a weight above 0. Yields clusters, and a block with
+    all of their samples in column 0, and with each of them in a column of its own. The next block
+    is made in the same place: fresh memory costs more time than the numbers in it.
     """
     d = X.shape[1]
     order, bounds = sorted_by_cluster(codes, k)
-    made = Block.empty(k + 1, d, scatter)
     sizes = np.diff(bounds)
-    few = sizes <= (_FEW if L.sum_rows(d, scatter) * d <= _LARGEST_TREE // 1024 else 1)
-    with one_thread(), np.errstate(all="ignore"):  # what overflows is not finite, and found later
-        for i in np.flatnonzero(~few).tolist():
-            rows = order[bounds[i] : bounds[i + 1]]
-            _put(made, i + 1, X[rows], weights[rows], scatter)
-        _put_few(made, X, weights, order, bounds, few, scatter)
-        _put_all(made, scatter)
-        made.A[L.COUNT, 1:] = sizes
-        made.A[L.COUNT, 0] = len(X)
-        show_sums(made.A, made.Q, slice(None), d, scatter)
-    return made
+    room = max(1, min(k, _ROOM // (L.sum_rows(d, scatter) * d)))
+    place = np.zeros((room + 1, L.sum_rows(d, scatter), d))
+    for start in range(0, k, room):
+        some = np.arange(start, min(start + room, k))
+        made = Block(np.zeros((L.V, len(some) + 1)), place[: len(some) + 1])
+        made.Q[:] = 0.0
+        few = sizes[some] <= (_FEW if room > 1 else 1)
+        with one_thread(), np.errstate(all="ignore"):  # very small numbers may underflow
+            for i in np.flatnonzero(~few).tolist():
+                rows = order[bounds[start + i] : bounds[start + i + 1]]
+                _put(made, i + 1, X[rows], weights[rows], scatter)
+            if few.any():
+                runs = bounds[some[few]], sizes[some[few]]
+                _put_few(made, np.flatnonzero(few) + 1, X, weights, order, *runs, scatter)
+            if len(some) > 1:
+                _put_all(made, scatter)
+            else:
+                made.A[:, 0], made.Q[0] = made.A[:, 1], made.Q[1]
+            made.A[L.COUNT, 1:], made.A[L.COUNT, 0] = sizes[some], sizes[some].sum()
+            show_sums(made.A, made.Q, slice(None), d, scatter)
+        yield some, made
 
 
 # -- one cluster -----------------------------------------------------------------------------
@@ -99,18 +122,10 @@ def _put(made: Block, column: int, x: Floats, w: Floats, scatter: bool) -> None:
     sums = np.stack(exact_sum(x, plain))
     mean = centroids(sums[None], np.array([n]), np.array([n_low]))[0]
     root = None if plain is None else _roots(Pair.of(plain))
-    S = _squares(Pair.of(x), root, Pair(mean[0], mean[1]), scatter)
-    _fill(made, column, (n, n_low), sums, mean, S)
-
-
-def _fill(
-    made: Block, column: int, n: tuple[float, float], sums: Floats, mean: Floats, S: Pair
-) -> None:
-    made.A[L.HELD : L.HELD + 2, column] = n
+    made.A[L.HELD : L.HELD + 2, column] = n, n_low
     made.Q[column, L.Q_SUM : L.Q_SUM + 2] = sums
     made.Q[column, L.Q_MEAN : L.Q_MEAN + 2] = mean
-    for half in range(2):
-        made.Q[column, L.Q_S + half :: 2] = np.tril(S[half]) if S.high.ndim == 2 else S[half]
+    _put_squares(made.Q[column, L.Q_S :], Pair.of(x), root, Pair(mean[0], mean[1]), scatter)
 
 
 def _roots(n: Pair) -> Pair:
@@ -121,22 +136,23 @@ def _roots(n: Pair) -> Pair:
     return Pair(*(half[:, None] for half in two_sum(root, rest / (2.0 * root))))
 
 
-def _squares(x: Pair, root: Pair | None, mean: Pair, scatter: bool) -> Pair:
-    """Sums of the squares and, with scatter, of the products of x - mean, times square roots."""
-    d = x.high.shape[1]
-    total = Pair.of(np.zeros((d, d) if scatter else d))
+def _put_squares(out: Floats, x: Pair, root: Pair | None, mean: Pair, scatter: bool) -> None:
+    """Put sums of the products of x - mean, times square roots, into pairs of rows."""
+    n, d = x.high.shape
     ends = np.stack([x.high.max(axis=0), x.high.min(axis=0)])
     size = np.abs((ends - mean.high) - mean.low).max(axis=0) + np.abs(x.low).max(axis=0)
     if root is not None:
-        size = size * root.high.max()
-    # Powers of 2: samples become at most 1 in size, and nothing is rounded.
+        # The largest may be a sample with little weight.
+        largest = (np.abs(x.high - mean.high) * root.high).max(axis=0)
+        size = largest + (np.abs(mean.low) + np.abs(x.low).max(axis=0)) * root.high.max()
+    # Powers of 2: samples become at most 1/2 in size, and nothing is rounded.
     exponent = np.clip(np.frexp(size)[1] + 1, -1000, 1000)
     # A feature of one value has no spread, even if weights leave its mean with a rounding error.
     constant = (ends[0] == ends[1]) & (x.low == x.low[0]).all(axis=0)
     scale = np.where(constant, 0.0, np.ldexp(1.0, -exponent))
-    sums = _matrix_sums if scatter else _column_sums
-    for start in range(0, len(x.high), _ROWS):
-        slices = np.empty((4, min(_ROWS, len(x.high) - start), d))
+    total = np.zeros((2, d, d) if scatter else (2, 1, d))
+    for start in range(0, n, _ROWS):
+        slices = np.empty((4, min(_ROWS, n - start), d))
         # A few rows at a time, which fit into the processor's cache.
         step = max(1, _CACHED // d)
         for first in range(start, start + slices.shape[1], step):
@@ -145,11 +161,15 @@ def _squares(x: Pair, root: Pair | None, mean: Pair, scatter: bool) -> Pair:
             if root is not None:
                 e = Pair(*product(e.high, e.low, root.high[part], root.low[part]))
             _cut(e.high * scale, e.low * scale, slices[:, first - start : part.stop - start])
-        total = total.plus(sums(*slices))
+        (_add_products if scatter else _add_squares)(total, *slices)
     back = np.ldexp(1.0, exponent)
-    if scatter:
-        return Pair(*(half * back * back[:, None] for half in total))
-    return Pair(*(half * back * back for half in total))
+    for rows, width in _tiles(d) if scatter else [(slice(0, 1), d)]:
+        for half in range(2):
+            tile = total[half, rows, :width] * back[:width]
+            tile *= back[rows, None] if scatter else back
+            if scatter:
+                tile[~np.tri(len(tile), width, rows.start, dtype=bool)] = 0.0
+            out[2 * rows.start + half : 2 * rows.stop : 2, :width] = tile
 
 
 def _centred(x: Pair, mean: Pair) -> Pair:
@@ -175,35 +195,51 @@ def _cut(z: Floats, low: Floats, slices: Floats) -> None:
     r += rest
 
 
-def _matrix_sums(s0: Floats, s1: Floats, s2: Floats, r: Floats) -> Pair:
-    """(s0 + s1 + s2 + r)' (s0 + s1 + s2 + r)."""
-    second, third = s0.T @ s1, s0.T @ s2
-    third = (s1.T @ s1 + third) + third.T
+def _tiles(d: int) -> Iterator[tuple[slice, int]]:
+    """Rows of a lower triangle that fit into the processor's cache, and how long they are."""
+    step = max(1, _CACHED // d)
+    for start in range(0, d, step):
+        stop = min(start + step, d)
+        yield slice(start, stop), stop
+
+
+def _add_products(total: Floats, s0: Floats, s1: Floats, s2: Floats, r: Floats) -> None:
+    """Add (s0 + s1 + s2 + r)' (s0 + s1 + s2 + r) to the lower triangle of a total."""
+    first, second, third, square = s0.T @ s0, s0.T @ s1, s0.T @ s2, s1.T @ s1
     s2 += r
     s1 += 0.5 * s2
     small = s0.T @ r
     small += s1.T @ s2
-    return _three(s0.T @ s0, second + second.T, third, small + small.T)
+    for rows, width in _tiles(len(first)):
+        cut = slice(0, width)
+        _add_three(
+            total[:, rows, cut],
+            first[rows, cut],
+            second[rows, cut] + second[cut, rows].T,
+            (square[rows, cut] + third[rows, cut]) + third[cut, rows].T,
+            small[rows, cut] + small[cut, rows].T,
+        )
 
 
-def _column_sums(s0: Floats, s1: Floats, s2: Floats, r: Floats) -> Pair:
-    """The diagonal of the same."""
+def _add_squares(total: Floats, s0: Floats, s1: Floats, s2: Floats, r: Floats) -> None:
+    """Add the diagonal of the same to a total."""
 
     def dot(a: Floats, b: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->j", a, b))
+        return np.asarray(np.einsum("ij,ij->j", a, b))[None]
 
     third = dot(s1, s1) + 2.0 * dot(s0, s2)
-    s2 += r
-    s1_half = s1 + 0.5 * s2
-    small = 2.0 * (dot(s0, r) + dot(s1_half, s2))
-    return _three(dot(s0, s0), 2.0 * dot(s0, s1), third, small)
+    rest = s2 + r
+    small = 2.0 * (dot(s0, r) + dot(s1 + 0.5 * rest, rest))
+    _add_three(total, dot(s0, s0), 2.0 * dot(s0, s1), third, small)
 
 
-def _three(first: Floats, second: Floats, third: Floats, small: Floats) -> Pair:
-    """The sum of three numbers that become smaller, and of one that is rounding to them."""
+def _add_three(total: Floats, first: Floats, second: Floats, third: Floats, small: Floats) -> None:
+    """Add numbers that become smaller to a total, high and low, the last without its rounding."""
     high, low = two_sum(first, second)
     high, more = two_sum(high, third)
-    return Pair(*two_sum(high, (low + more) + small))
+    low += more
+    low += small
+    total[0], total[1] = add(total[0], total[1], high, low)
 
 
 # -- many small clusters ---------------------------------------------------------------------
@@ -211,29 +247,28 @@ def _three(first: Floats, second: Floats, third: Floats, small: Floats) -> Pair:
 
 def _put_few(
     made: Block,
+    columns: Integers,
     X: Floats,
     weights: Floats,
     order: Integers,
-    bounds: Integers,
-    few: NDArray[np.bool_],
+    starts: Integers,
+    sizes: Integers,
     scatter: bool,
 ) -> None:
     """Put the moments of clusters with few samples each: samples are joined in pairs."""
-    clusters = np.flatnonzero(few)
-    sizes = np.diff(bounds)[clusters]
-    d = X.shape[1]
-    most = max(_FEW, _LARGEST_TREE // (L.sum_rows(d, scatter) * d))
-    start = 0
-    ends = np.cumsum(sizes)
-    while start < len(clusters):
-        before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + most, side="right")))
-        some, lengths = clusters[start:stop], sizes[start:stop]
-        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        rows = order[np.repeat(bounds[some], lengths) + within]
-        tree = _joined(X[rows], weights[rows], within, lengths, scatter)
-        made.A[:, some + 1], made.Q[some + 1] = tree.A, tree.Q
-        start = stop
+    ends, first = np.cumsum(sizes), 0
+    most = max(_FEW, _ROOM // (made.Q.shape[1] * made.Q.shape[2]))
+    while first < len(columns):
+        before = ends[first - 1] if first else 0
+        stop = max(first + 1, int(np.searchsorted(ends, before + most, side="right")))
+        some = slice(first, stop)
+        within = np.arange(ends[stop - 1] - before) - np.repeat(
+            ends[some] - sizes[some] - before, sizes[some]
+        )
+        rows = order[np.repeat(starts[some], sizes[some]) + within]
+        tree = _joined(X[rows], weights[rows], within, sizes[some], scatter)
+        made.A[:, columns[some]], made.Q[columns[some]] = tree
+        first = stop
 
 
 def _joined(x: Floats, w: Floats, within: Integers, lengths: Integers, scatter: bool) -> Block:
@@ -260,17 +295,24 @@ def _joined(x: Floats, w: Floats, within: Integers, lengths: Integers, scatter: 
 def _put_all(made: Block, scatter: bool) -> None:
     """Put the moments of everything into column 0: those within clusters, and between them."""
     A, Q = made.A[:, 1:], made.Q[1:]
-    n = _total(Pair(A[L.HELD], A[L.HELD + 1]))
+    n = Pair(A[L.HELD], A[L.HELD + 1])
+    total = _total(n)
     sums = np.stack(_total(Pair(Q[:, L.Q_SUM], Q[:, L.Q_SUM + 1])))
-    mean = centroids(sums[None], n.high[None], n.low[None])[0]
-    roots = _roots(Pair(A[L.HELD], A[L.HELD + 1]))
-    v = Pair(Q[:, L.Q_MEAN], Q[:, L.Q_MEAN + 1])
-    between = _squares(v, roots, Pair(mean[0], mean[1]), scatter)
-    within = _total(Pair(Q[:, L.Q_S :: 2], Q[:, L.Q_S + 1 :: 2]))
-    S = within.plus(between if scatter else between.at(None))
-    if not scatter:
-        S = S.at(0)
-    _fill(made, 0, (float(n.high), float(n.low)), sums, mean, S)
+    mean = centroids(sums[None], total.high[None], total.low[None])[0]
+    made.A[L.HELD : L.HELD + 2, 0] = total
+    made.Q[0, L.Q_SUM : L.Q_SUM + 2] = sums
+    made.Q[0, L.Q_MEAN : L.Q_MEAN + 2] = mean
+    S, v = made.Q[0, L.Q_S :], Pair(Q[:, L.Q_MEAN], Q[:, L.Q_MEAN + 1])
+    _put_squares(S, v, _roots(n), Pair(mean[0], mean[1]), scatter)
+    d = S.shape[1]
+    step = max(1, _MANY // (len(Q) * d))
+    for start in range(0, len(S) // 2, step):
+        rows = slice(2 * start, 2 * (start + step))
+        width = min(start + step, d) if scatter else d
+        within = Q[:, L.Q_S :][:, rows, :width]
+        made_here = _total(Pair(within[:, ::2], within[:, 1::2]))
+        between = S[rows, :width]
+        between[::2], between[1::2] = add(*made_here, between[::2], between[1::2])
 
 
 def _total(parts: Pair) -> Pair:

@@ -179,7 +179,7 @@ class Changes:
         found = []
         for start, stop in zip(starts.tolist(), ends.tolist()):
             if worth_a_block(stop - start, 1, d, p.has_covariances):
-                clusters = np.count_nonzero(np.bincount(self.targets[start:stop])[1:])
+                clusters = int(np.count_nonzero(np.bincount(self.targets[start:stop])[1:]))
                 if worth_a_block(stop - start, clusters, d, p.has_covariances):
                     found.append((start, stop))
         return found
