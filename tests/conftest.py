@@ -22,6 +22,8 @@ GOLDEN = Path(__file__).parent / "golden"
 LONG = {
     "test_connectivity_changes.py",
     "test_docs.py",
+    "test_spark_frames.py",
+    "test_spark_kills.py",
     "test_study.py",
     "test_trace_files.py",
     "test_watch_kill.py",

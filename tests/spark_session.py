@@ -63,21 +63,39 @@ def start(folder, master="local[2]", **settings):
 
 def running(folder, monkeypatch, master="local[2]", **settings):
     """A session, for a fixture; its processes end with it."""
-    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'icvi[spark]'")
-    need_java()
-    set_environment(_Environment(monkeypatch))
-    processes.known_signals()
-    from pyspark import SparkContext
-
+    prepare(monkeypatch)
     session = start(folder, master, **settings)
-    java = SparkContext._gateway.proc
     try:
         yield session
     finally:
         session.stop()
-        SparkContext._gateway.shutdown()
-        SparkContext._gateway = SparkContext._jvm = None
-        processes.end(java)
+        end()
+
+
+def prepare(monkeypatch):
+    """Skip where there is no Spark, and set what its processes need."""
+    pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'icvi[spark]'")
+    need_java()
+    set_environment(_Environment(monkeypatch))
+    processes.known_signals()
+
+
+def builder_in_words(folder):
+    """Code that stands for ``SparkSession.builder``."""
+    settings = {**SETTINGS, "spark.local.dir": f"{folder}"}
+    return "SparkSession.builder" + "".join(
+        f".config({name!r}, {value!r})" for name, value in {**settings, "spark.master": "local[2]"}.items()
+    )
+
+
+def end():
+    """End the Java that Spark has started for this process; its session has been stopped."""
+    from pyspark import SparkContext
+
+    java = SparkContext._gateway.proc
+    SparkContext._gateway.shutdown()
+    SparkContext._gateway = SparkContext._jvm = None
+    processes.end(java)
 
 
 class _Environment:
