@@ -84,7 +84,8 @@ def builder_in_words(folder):
     """Code that stands for ``SparkSession.builder``."""
     settings = {**SETTINGS, "spark.local.dir": f"{folder}"}
     return "SparkSession.builder" + "".join(
-        f".config({name!r}, {value!r})" for name, value in {**settings, "spark.master": "local[2]"}.items()
+        f".config({name!r}, {value!r})"
+        for name, value in {**settings, "spark.master": "local[2]"}.items()
     )
 
 

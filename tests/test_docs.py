@@ -43,7 +43,9 @@ def stand_ins(request, tmp_path):
     page = PAGES[request.node.callspec.params["page"]]
     for package in ("dask", "ray"):
         if f"import {package}\n" in page:
-            pytest.importorskip(package, reason=f"{package} is not installed: pip install {package}")
+            pytest.importorskip(
+                package, reason=f"{package} is not installed: pip install {package}"
+            )
     if "SparkSession.builder" in page:
         with pytest.MonkeyPatch.context() as monkeypatch:
             spark_session.prepare(monkeypatch)
