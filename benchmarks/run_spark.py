@@ -29,9 +29,10 @@ from rich.console import Console
 from rich.table import Table
 
 import icvi
-import icvi.spark
 import processes
 from icvi.batch.scoring import moments
+from icvi.spark import scores as spark_scores
+from icvi.spark import scores_by as spark_scores_by
 from icvi.state.partition import Partition
 
 MOMENTS = ["CH", "SIL", "XB", "DB", "NI"]
@@ -110,7 +111,7 @@ def nine_indices(spark: SparkSession, rows: int) -> list[Row]:
     frame = samples(spark, rows, 10, 50)
     evaluator = ClusteringEvaluator(predictionCol="label")
     ours, silhouette, nothing = fastest(
-        lambda: icvi.spark.scores(frame, features="features", label="label"),
+        lambda: spark_scores(frame, features="features", label="label"),
         lambda: evaluator.evaluate(frame),
         lambda: bare(frame),
     )
@@ -133,7 +134,7 @@ def many_keys(spark: SparkSession, keys: int) -> list[Row]:
     frame = spark.createDataFrame(table).repartition(8).cache()
     frame.count()
     ours, alone = fastest(
-        lambda: icvi.spark.scores_by(frame, key="key", features=names, label="label").toArrow(),
+        lambda: spark_scores_by(frame, key="key", features=names, label="label").toArrow(),
         lambda: icvi.scores_by(key, X, label),
     )
     frame.unpersist()
@@ -152,7 +153,7 @@ def covariances(spark: SparkSession, rows: int) -> list[Row]:
     frame.count()
     part = slice(0, min(rows, 5000))
     ours, alone, block, gathered = fastest(
-        lambda: icvi.spark.scores(frame, features="features", label="label", indices=["NI"]),
+        lambda: spark_scores(frame, features="features", label="label", indices=["NI"]),
         lambda: moments(X, label, None, None, scatter=True),
         lambda: Partition.of(X[part], label[part], scatter=True),
         lambda: moments(X[part], label[part], None, None, scatter=True),
@@ -169,7 +170,7 @@ def many_clusters(spark: SparkSession, k: int) -> list[Row]:
     """So many clusters that all states together would be too much for the driver."""
     frame = samples(spark, 20 * k, 10, k, partitions=48)
     (ours,) = fastest(
-        lambda: icvi.spark.scores(frame, features="features", label="label", indices=MOMENTS),
+        lambda: spark_scores(frame, features="features", label="label", indices=MOMENTS),
         times=1,
     )
     frame.unpersist()

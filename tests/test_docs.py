@@ -39,7 +39,7 @@ STAND_INS = page_blocks.STAND_INS
 
 @pytest.fixture
 def stand_ins(request, tmp_path):
-    """What is replaced in a page; a page about Redis gets a server, one about Spark its settings."""
+    """What is replaced in a page; one about Redis gets a server, one about Spark its settings."""
     page = PAGES[request.node.callspec.params["page"]]
     for package in ("dask", "ray"):
         if f"import {package}\n" in page:

@@ -12,6 +12,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor, Stateful
 from icvi.saving.kinds import from_bytes
 from icvi.spark.rows import Decoder
 from icvi.spark.streaming.settings import Settings
+from icvi.wording import short
 
 
 class KeyProcessor(StatefulProcessor):
