@@ -91,7 +91,7 @@ def bare(frame: DataFrame) -> None:
         rows = sum(batch.num_rows for batch in batches)
         yield pa.RecordBatch.from_pydict({"rows": [rows]})
 
-    arrays = frame.select(vector_to_array("features").alias("features"), "label")
+    arrays = frame.select(vector_to_array(F.col("features")).alias("features"), "label")
     arrays.mapInArrow(count, "rows long").toArrow()
 
 

@@ -112,8 +112,8 @@ class Summary:
 
     def state_of(self, X: Any, labels: Any, weights: Any) -> Partition:
         """The state of some samples."""
-        given = {"scatter": self.scatter, "noise_label": self.noise_label}
-        return Partition.of(X, labels, weights, **given)
+        scatter, noise_label = self.scatter, self.noise_label
+        return Partition.of(X, labels, weights, scatter=scatter, noise_label=noise_label)
 
     def reduce(self, batches: Iterable[pa.RecordBatch], partition: int) -> Partial:
         """The partial result of the batches of one partition."""
