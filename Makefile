@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-pythons test-lowest lint types bench bench-insight docs clean
+.PHONY: help setup demo test test-pythons test-lowest lint types bench bench-insight bench-spark docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,9 @@ bench: $(STAMP)  ## compare the speed of icvi with its peers
 
 bench-insight: $(STAMP)  ## measure how well verdicts and alarms find faults
 	$(BIN)/python benchmarks/run_insight.py
+
+bench-spark: $(STAMP)  ## compare icvi.spark with Spark's own evaluator
+	$(BIN)/python benchmarks/run_spark.py
 
 docs: $(STAMP)  ## build docs/ into docs/_build; warnings are errors
 	$(BIN)/sphinx-build -W --keep-going -q docs docs/_build

@@ -22,6 +22,8 @@ GOLDEN = Path(__file__).parent / "golden"
 LONG = {
     "test_connectivity_changes.py",
     "test_docs.py",
+    "test_spark_frames.py",
+    "test_spark_kills.py",
     "test_study.py",
     "test_trace_files.py",
     "test_watch_kill.py",
@@ -116,3 +118,12 @@ def running(folder, log):
     server.start()
     yield server
     server.kill()
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """A session of Spark, for which Java must be installed or installable."""
+    import spark_session
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        yield from spark_session.running(tmp_path_factory.mktemp("spark"), monkeypatch)

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 import icvi
 import processes
+import spark_session
 from icvi.cli.main import main
 from icvi.study.experiment import INDICES
 from redis_server import Server
@@ -38,7 +39,19 @@ STAND_INS = page_blocks.STAND_INS
 
 @pytest.fixture
 def stand_ins(request, tmp_path):
-    """What is replaced in a page; a page about Redis gets a server."""
+    """What is replaced in a page; one about Redis gets a server, one about Spark its settings."""
+    page = PAGES[request.node.callspec.params["page"]]
+    for package in ("dask", "ray"):
+        if f"import {package}\n" in page:
+            pytest.importorskip(
+                package, reason=f"{package} is not installed: pip install {package}"
+            )
+    if "SparkSession.builder" in page:
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            spark_session.prepare(monkeypatch)
+            yield {**STAND_INS, "SparkSession.builder": spark_session.builder_in_words(tmp_path)}
+            spark_session.end()
+        return
     if "localhost:6379" not in PAGES[request.node.callspec.params["page"]]:
         yield STAND_INS
         return

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import icvi.spark
 import processes
 from icvi.optional import check, load, needed
 
@@ -54,6 +55,8 @@ USES = [
     ("sklearn", "art", "run('watch', *WATCH[:1], '--clusterer', 'birch')"),
     ("sklearn", "art", "make_scorer('CH')(Fitted(), [[0.0], [1.0]])"),
     ("sklearn", "study", "run('study', '--out', 'out')"),
+    *(("pyspark", "spark", f"icvi.spark.{name}") for name in icvi.spark.__all__),
+    ("pyarrow", "spark", "icvi.spark.scores"),
     ("joblib", "art", "load_model('model.joblib')"),
     ("joblib", "art", "check_savable(Fitted(), 'other.joblib')"),
 ]

@@ -49,6 +49,7 @@ _MODULES = {
     "batch": "icvi.batch: definitions that need all samples",
     "metrics": "icvi.metrics: functions like scikit-learn's",
     "streams": "icvi.streams: where samples come from",
+    "spark": "icvi.spark: DataFrames and streams of Spark",
     "compat.scikit_scorers": "icvi.compat.scikit_scorers: indices as scorers of scikit-learn",
     "compat.river_metrics": "icvi.compat.river_metrics: indices as metrics of river",
 }

@@ -39,6 +39,7 @@ _HOME = {
     "metrics": "icvi.metrics",
     "NI": "icvi.indices",
     "Panes": "icvi.tracking.panes",
+    "Path": "icvi.tracking.coarsening.path",
     "Partition": "icvi.state.partition",
     "PBM": "icvi.indices",
     "plots": "icvi.plots",
@@ -51,6 +52,7 @@ _HOME = {
     "scores": "icvi.batch.scoring",
     "scores_by": "icvi.batch.groups.scoring",
     "SIL": "icvi.indices",
+    "spark": "icvi.spark",
     "State": "icvi.kernels.state",
     "Trace": "icvi.tracking.trace",
     "Tracker": "icvi.tracking.tracker",
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     import icvi.batch as batch  # noqa: F401  public submodules
     import icvi.metrics as metrics  # noqa: F401
     import icvi.plots as plots  # noqa: F401
+    import icvi.spark as spark  # noqa: F401
     from icvi.art.fuzzy_art import FuzzyART as FuzzyART
     from icvi.art.fuzzy_artmap import FuzzyARTMAP as FuzzyARTMAP
     from icvi.art.fuzzy_smart import FuzzySMART as FuzzySMART
@@ -103,6 +106,7 @@ if TYPE_CHECKING:
     from icvi.saving.kinds import load as load
     from icvi.state.partition import Partition as Partition
     from icvi.tracking.bank import TrackerBank as TrackerBank
+    from icvi.tracking.coarsening.path import Path as Path
     from icvi.tracking.panes import Panes as Panes
     from icvi.tracking.trace import Trace as Trace
     from icvi.tracking.tracker import Tracker as Tracker

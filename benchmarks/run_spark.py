@@ -1,0 +1,216 @@
+"""Measure icvi.spark on this machine, against Spark's own evaluator and against bare Spark.
+
+    .venv/bin/python benchmarks/run_spark.py            # about three minutes on two idle cores
+    .venv/bin/python benchmarks/run_spark.py --quick    # a tenth of the rows
+
+Everything is timed in one run, in alternation, on two cores (``local[2]``). A missed target is
+printed, not an error: this is a benchmark, not a test. A full run writes ``results/spark.json``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.ml.evaluation import ClusteringEvaluator
+from pyspark.ml.feature import VectorAssembler
+from pyspark.ml.functions import vector_to_array
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from rich.console import Console
+from rich.table import Table
+
+import icvi
+import processes
+from icvi.batch.scoring import moments
+from icvi.spark import scores as spark_scores
+from icvi.spark import scores_by as spark_scores_by
+from icvi.state.partition import Partition
+
+MOMENTS = ["CH", "SIL", "XB", "DB", "NI"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """Seconds of ours and of another, and how many times the other ours may take."""
+
+    what: str
+    ours: float
+    against: str
+    other: float
+    most: float | None = None
+
+    @property
+    def met(self) -> bool:
+        """Whether the target is met."""
+        return self.most is None or self.ours <= self.most * self.other
+
+
+def session() -> SparkSession:
+    """Spark with its default settings but for its size, and on loopback only."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "4g",
+        "spark.sql.shuffle.partitions": "4",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def samples(spark: SparkSession, rows: int, d: int, k: int, partitions: int = 8) -> DataFrame:
+    """Clusters around random centres, as vectors, cached."""
+    number = F.col("id") % k
+    centres = [F.lit(20.0) * F.sin((number + 1) * (i + 1.7)) for i in range(d)]
+    columns = [(F.randn(i) + centre).alias(f"x{i}") for i, centre in enumerate(centres)]
+    plain = spark.range(0, rows, 1, partitions).select(*columns, number.cast("int").alias("label"))
+    assembler = VectorAssembler(inputCols=[f"x{i}" for i in range(d)], outputCol="features")
+    frame = assembler.transform(plain).select("features", "label").cache()
+    frame.count()
+    return frame
+
+
+def bare(frame: DataFrame) -> None:
+    """Bring every row to a Python worker, which counts it."""
+
+    def count(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = sum(batch.num_rows for batch in batches)
+        yield pa.RecordBatch.from_pydict({"rows": [rows]})
+
+    arrays = frame.select(vector_to_array(F.col("features")).alias("features"), "label")
+    arrays.mapInArrow(count, "rows long").toArrow()
+
+
+def fastest(*tasks: Callable[[], Any], times: int = 3) -> list[float]:
+    """Seconds of each task, the least of several times, in alternation."""
+    least = [float("inf")] * len(tasks)
+    for _ in range(times):
+        for number, task in enumerate(tasks):
+            begun = time.perf_counter()
+            task()
+            least[number] = min(least[number], time.perf_counter() - begun)
+    return least
+
+
+def nine_indices(spark: SparkSession, rows: int) -> list[Row]:
+    """Nine indices of k = 50 clusters in 10 dimensions."""
+    frame = samples(spark, rows, 10, 50)
+    evaluator = ClusteringEvaluator(predictionCol="label")
+    ours, silhouette, nothing = fastest(
+        lambda: spark_scores(frame, features="features", label="label"),
+        lambda: evaluator.evaluate(frame),
+        lambda: bare(frame),
+    )
+    frame.unpersist()
+    what = f"nine indices, {rows:,} x 10, k = 50"
+    return [
+        Row(what, ours, "Spark's ClusteringEvaluator, silhouette alone", silhouette, 1 / 3),
+        Row(what, ours, "mapInArrow that only counts rows", nothing, 1.5),
+    ]
+
+
+def many_keys(spark: SparkSession, keys: int) -> list[Row]:
+    """Nine indices of groups of 100 rows."""
+    rng = np.random.default_rng(0)
+    n, k = 100 * keys, 4
+    label, key = rng.integers(k, size=n), rng.permutation(np.arange(n) % keys)
+    X = rng.normal(size=(n, 4)) + 6.0 * rng.normal(size=(k, 4))[label]
+    names = [f"x{i}" for i in range(4)]
+    table = pa.table({**dict(zip(names, X.T)), "label": label, "key": key})
+    frame = spark.createDataFrame(table).repartition(8).cache()
+    frame.count()
+    ours, alone = fastest(
+        lambda: spark_scores_by(frame, key="key", features=names, label="label").toArrow(),
+        lambda: icvi.scores_by(key, X, label),
+    )
+    frame.unpersist()
+    what = f"nine indices by key, {keys:,} keys of 100 rows"
+    return [Row(what, ours, "icvi.scores_by in one process", alone, 2.0)]
+
+
+def covariances(spark: SparkSession, rows: int) -> list[Row]:
+    """NI, which needs covariances, in 300 dimensions."""
+    rng = np.random.default_rng(0)
+    label = rng.integers(5, size=rows)
+    X = rng.normal(size=(rows, 300)) + 3.0 * rng.normal(size=(5, 300))[label]
+    values = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 300)
+    table = pa.table({"features": values.cast(pa.list_(pa.float64())), "label": label})
+    frame = spark.createDataFrame(table).repartition(8).cache()
+    frame.count()
+    part = slice(0, min(rows, 5000))
+    ours, alone, block, gathered = fastest(
+        lambda: spark_scores(frame, features="features", label="label", indices=["NI"]),
+        lambda: moments(X, label, None, None, scatter=True),
+        lambda: Partition.of(X[part], label[part], scatter=True),
+        lambda: moments(X[part], label[part], None, None, scatter=True),
+    )
+    frame.unpersist()
+    what = f"covariances, {rows:,} x 300"
+    return [
+        Row(what, ours, "batch moments in one process", alone, 3.0),
+        Row(f"what workers do with {part.stop:,} of the rows", block, "the same", gathered),
+    ]
+
+
+def many_clusters(spark: SparkSession, k: int) -> list[Row]:
+    """So many clusters that all states together would be too much for the driver."""
+    frame = samples(spark, 20 * k, 10, k, partitions=48)
+    (ours,) = fastest(
+        lambda: spark_scores(frame, features="features", label="label", indices=MOMENTS),
+        times=1,
+    )
+    frame.unpersist()
+    return [Row(f"{', '.join(MOMENTS)}, k = {k:,}, 48 partitions", ours, "passes", ours)]
+
+
+def show(rows: list[Row], load: tuple[float, ...]) -> None:
+    """Print all rows as a table."""
+    table = Table("what", "s", "against", "s", "ratio", "target", "met")
+    for row in rows:
+        ratio = f"{row.ours / row.other:.2f}"
+        target = "" if row.most is None else f"{row.most:.2f}"
+        cells = (row.what, f"{row.ours:.2f}", row.against, f"{row.other:.2f}", ratio, target)
+        table.add_row(*cells, "yes" if row.met else "NO")
+    console = Console(width=150)
+    console.print(table)
+    console.print(f"load before and after: {load[0]:.1f}, {load[1]:.1f} on {os.cpu_count()} cores")
+
+
+def main() -> None:
+    """Measure everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
+    quick = parser.parse_args().quick
+    part = 10 if quick else 1
+    before = os.getloadavg()[0]
+    spark = session()
+    rows = nine_indices(spark, 2_000_000 // part)
+    rows += many_keys(spark, 10_000 // part)
+    rows += covariances(spark, 50_000 // part)
+    rows += many_clusters(spark, 20_000 // part)
+    load = before, os.getloadavg()[0]
+    spark.stop()
+    show(rows, load)
+    if not quick:
+        results = processes.HERE / "results"
+        results.mkdir(exist_ok=True)
+        written = {"load": load, "rows": [asdict(row) for row in rows]}
+        (results / "spark.json").write_text(json.dumps(written, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+"""Run a summary on all partitions of a DataFrame, and bring the combined state to the driver."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from icvi.spark.bad_rows import BadRows, HandleInvalid, handle
+from icvi.spark.partials import (
+    SCHEMA,
+    Partial,
+    Summary,
+    combine_batches,
+    combined,
+    from_table,
+)
+from icvi.spark.selecting import expressions
+from icvi.wording import listed
+
+#: States that are combined by one task, where they do not go to the driver at once.
+_FAN_IN = 16
+#: The share of what the driver may receive from which on workers combine states first.
+_SHARE = 0.25
+_SMALL = ["rows", "bad", "features", "at", "size"]
+_UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
+
+
+def summarize(
+    df: DataFrame,
+    summary: Summary,
+    handle_invalid: HandleInvalid,
+    by: str,
+    *,
+    empty: bool = False,
+) -> Partial:
+    """The combined result of all rows; a ValueError if there are none, or if some are bad.
+
+    Parameters
+    ----------
+    df : DataFrame
+        The caller's.
+    summary : Summary
+        What workers do.
+    handle_invalid : {"error", "skip"}
+        What to do about bad rows.
+    by : str
+        The function that the user called, for a warning.
+    empty : bool, default False
+        Whether no rows are fine.
+    """
+    selected = df.select(*expressions(df, summary.columns))
+    kept = map_in_arrow(selected, summary, SCHEMA).persist()
+    try:
+        found = kept.select(*_SMALL).toArrow()
+        if empty and not found.num_rows:
+            return summary.empty()
+        _check(found, summary, handle_invalid, by)
+        while _too_large(df, found):
+            more = kept.coalesce(-(-found.num_rows // _FAN_IN))
+            more, kept = kept, map_in_arrow(more, combine_batches, SCHEMA).persist()
+            try:
+                found = kept.select(*_SMALL).toArrow()
+            finally:
+                more.unpersist()
+        total = combined(from_table(kept.toArrow()))
+    finally:
+        kept.unpersist()
+    assert total is not None
+    return total
+
+
+def _check(found: pa.Table, summary: Summary, handle_invalid: HandleInvalid, by: str) -> None:
+    """Refuse a DataFrame without rows, with bad rows, or with arrays of several lengths."""
+    bad = BadRows()
+    for text in found.column("bad").to_pylist():
+        bad.combine(BadRows.from_json(text))
+    rows = sum(found.column("rows").to_pylist())
+    if not rows:
+        raise ValueError("expected at least one row, got none")
+    handle(bad, rows, handle_invalid, by)
+    at = dict(zip(found.column("features").to_pylist(), found.column("at").to_pylist()))
+    at.pop(0, None)
+    if len(at) > 1:
+        found_at = listed(f"{d} in partition {partition}" for d, partition in sorted(at.items()))
+        raise ValueError(
+            f"expected as many features in every row, got {found_at} of "
+            f"{listed(map(repr, summary.columns.features))}"
+        )
+
+
+def _too_large(df: DataFrame, found: pa.Table) -> bool:
+    """Whether states should be combined further before the driver receives them."""
+    most = byte_count(str(df.sparkSession.conf.get("spark.driver.maxResultSize", "1g")))
+    size = sum(found.column("size").to_pylist())
+    return bool(found.num_rows > 1 and 0 < _SHARE * most < size)
+
+
+def byte_count(text: str) -> int:
+    """The number of bytes that Spark understands by a size such as 1g or 512m.
+
+    >>> byte_count("1g"), byte_count("512 KB"), byte_count("0")
+    (1073741824, 524288, 0)
+    """
+    number, unit = re.fullmatch(r"\s*(\d+)\s*([a-z]?)i?b?\s*", text.lower()).groups()  # type: ignore[union-attr]
+    return int(number) * _UNITS[unit]
+
+
+def map_in_arrow(df: DataFrame, function: Callable[..., Iterator[Any]], schema: str) -> DataFrame:
+    """``df.mapInArrow`` without its warning about pandas, which is not used."""
+    with only_arrow():
+        return df.mapInArrow(function, schema)
+
+
+@contextmanager
+def only_arrow() -> Iterator[None]:
+    """Hide the warning of pyspark that it does not fully support pandas 3."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas >= 3", category=FutureWarning)
+        yield

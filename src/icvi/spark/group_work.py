@@ -1,0 +1,106 @@
+"""What workers do with rows that are sorted by their keys."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from icvi.batch.groups.scoring import scores_by
+from icvi.indices import Index
+from icvi.indices.undefined import Undefined
+from icvi.spark.bad_rows import HandleInvalid
+from icvi.spark.columns import Columns
+from icvi.spark.rows import Decoder
+
+#: Rows that are scored at once, if they are of several groups.
+_ROWS = 2**17
+
+
+@dataclass(frozen=True)
+class GroupWork:
+    """What workers do with rows that are sorted by their keys, the last columns."""
+
+    columns: Columns
+    keys: int
+    indices: Sequence[Index]
+    noise_label: Hashable
+    undefined: Undefined
+    handle_invalid: HandleInvalid
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function that Spark calls for every partition."""
+        decoder = Decoder(self.columns, 0)
+        for rows in _whole_groups(batches, self.keys):
+            yield self._score(rows, decoder)
+
+    def _score(self, rows: pa.RecordBatch, decoder: Decoder) -> pa.RecordBatch:
+        keys = rows.columns[-self.keys :]
+        first, groups = _runs(keys)
+        decoded = decoder.decode(rows, rows.column(rows.num_columns - self.keys - 1))
+        if decoder.bad.rows and self.handle_invalid == "error":
+            raise ValueError(
+                f"some rows cannot be scored: {decoder.bad}; remove them, or skip them with "
+                "handle_invalid='skip'"
+            )
+        kept = groups if decoded.kept is None else groups[decoded.kept]
+        n, k = np.zeros(len(first)), np.zeros(len(first), dtype=np.int64)
+        values = np.full((len(self.indices), len(first)), np.nan)
+        if len(kept):
+            table = scores_by(
+                kept,
+                decoded.X,
+                decoded.labels,
+                self.indices,
+                weights=decoded.weights,
+                noise_label=self.noise_label,
+                undefined=self.undefined,
+            )
+            found = np.asarray(table["key"], dtype=np.int64)
+            n[found], k[found] = table["n_samples"], table["n_clusters"]
+            for position, index in enumerate(self.indices):
+                values[position, found] = table[index.name]
+        chosen = [each.take(pa.array(first)) for each in keys]
+        names = [f"k{number}" for number in range(self.keys)]
+        names += ["n_samples", "n_clusters", *(index.name for index in self.indices)]
+        arrays = [*chosen, pa.array(n), pa.array(k), *map(pa.array, values)]
+        return pa.RecordBatch.from_arrays(arrays, names=names)
+
+
+def _whole_groups(batches: Iterator[pa.RecordBatch], keys: int) -> Iterator[pa.RecordBatch]:
+    """Sorted rows again, in batches of whole groups: several of them, or a large one."""
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        waiting.append(batch)
+        rows += batch.num_rows
+        if rows >= _ROWS:
+            together = _joined(waiting)
+            last = int(_runs(together.columns[-keys:])[0][-1])
+            if last:
+                yield together.slice(0, last)
+            waiting = [together.slice(last)]
+            rows = waiting[0].num_rows
+    if rows:
+        yield _joined(waiting)
+
+
+def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return pa.Table.from_batches(batches).combine_chunks().to_batches()[0]
+
+
+def _runs(keys: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The rows at which groups begin, and the number of each row's group."""
+    begins = np.zeros(len(keys[0]), dtype=bool)
+    begins[:1] = True
+    for column in keys:
+        codes = np.asarray(pc.fill_null(column.dictionary_encode().indices, -1))
+        begins[1:] |= codes[1:] != codes[:-1]
+    return np.flatnonzero(begins), np.cumsum(begins) - 1

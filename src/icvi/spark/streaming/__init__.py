@@ -1,0 +1,1 @@
+"""Streams of Spark: readings after every batch, exactly once."""
