@@ -260,7 +260,7 @@ class Arenas:
         counted = self.Q[column, L.Q_COUNTED : L.Q_COUNTED + 2].copy()
         for target, source in zip((column, new), sources):
             self.put(target, other, source)
-            self._touch(target)
+        self._touch(np.array([column, new]))
         self.Q[column, L.Q_COUNTED : L.Q_COUNTED + 2] = counted
         self.meta[L.K] = self.meta[L.LAST] = new
 
@@ -472,13 +472,6 @@ class Arenas:
         self.C[L.QUEUED] = 0.0
         self.C[L.QUEUED, 1 : k + 1] = 1.0
         self.meta[L.STALE] = k
-
-    def _touch(self, column: int) -> None:
-        """Mark the caches of one cluster as stale."""
-        if self.C[L.QUEUED, column] == 0.0:
-            self.C[L.QUEUED, column] = 1.0
-            self.C[L.QUEUE, self.meta[L.STALE]] = column
-            self.meta[L.STALE] += 1
 
     def forget_caches(self) -> None:
         """Invalidate all caches: columns now belong to other clusters."""

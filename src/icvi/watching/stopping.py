@@ -23,6 +23,7 @@ _SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 #: Seconds that a step may still take after a signal.
 GRACE = 0.5
+_IMPORTING = 0.05  # seconds until an import that a signal has met is looked at again
 
 
 class Stopping:
@@ -92,34 +93,52 @@ class Stopping:
                 self._timer = None
 
     def _ask(self, number: int, frame: FrameType | None) -> None:
-        del frame
         if self._overdue:
             self._overdue = False
-            if self._works:
-                raise KeyboardInterrupt
+            if self._works or self._idle:
+                self._interrupt(frame)
             return
         again, self.asked = self.asked is not None, number
         if self._idle or again:
-            raise KeyboardInterrupt
-        if self._works:
+            self._interrupt(frame)
+        elif self._works:
             self._wait_a_moment()
 
-    def _wait_a_moment(self) -> None:
+    def _interrupt(self, frame: FrameType | None) -> None:
+        """Interrupt what is under way; an import is completed first.
+
+        C code that imports a module prints the traceback of an interrupt, and resumes.
+        """
+        if not _imports(frame):
+            raise KeyboardInterrupt
+        self._wait_a_moment(_IMPORTING)
+
+    def _wait_a_moment(self, seconds: float = GRACE) -> None:
         if self._before and self._timer is None:
-            self._timer = threading.Timer(GRACE, self._ask_again)
+            self._timer = threading.Timer(seconds, self._ask_again)
             self._timer.daemon = True
             self._timer.start()
 
     def _ask_again(self) -> None:
         """From another thread: have the handler called again, also while the main one sleeps."""
-        if self._works and self.asked is not None:
+        self._timer = None
+        if (self._works or self._idle) and self.asked is not None:
             self._overdue = True
             if hasattr(signal, "pthread_kill"):
                 signal.pthread_kill(threading.main_thread().ident or 0, self.asked)
             else:
-                _thread.interrupt_main(self.asked)
+                _thread.interrupt_main(signal.Signals(self.asked))
 
     def _unraisable(self, problem: UnraisableHookArgs) -> None:
         # Python could not propagate the exception from here; the loop checks `asked`.
         if problem.exc_type is not KeyboardInterrupt:
             self._hook(problem)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether a module is being imported in this frame, or in one that has called it."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
