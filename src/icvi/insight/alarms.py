@@ -32,10 +32,10 @@ from icvi.insight.advice import (
     split,
 )
 from icvi.insight.doubts import FEWEST
-from icvi.insight.one_thread import one_thread
 from icvi.insight.quick_look import may_be_two
 from icvi.insight.separation import DISTINCT, along_centers
 from icvi.insight.split import LEVEL
+from icvi.state.one_thread import one_thread
 from icvi.wording import short
 
 Event = Literal["raised", "withdrawn"]

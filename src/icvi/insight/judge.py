@@ -22,7 +22,6 @@ from icvi.insight.advice import (
     split,
 )
 from icvi.insight.doubts import Doubts, doubts
-from icvi.insight.one_thread import one_thread
 from icvi.insight.reference import Level, reference
 from icvi.insight.separation import DISTINCT, Groups, nearest_pairs
 from icvi.insight.split import may_split
@@ -30,6 +29,7 @@ from icvi.insight.verdict import APART, TOUCHING, Grade, Verdict, Weakest
 from icvi.labels import NOISE, Labels, as_label_array
 from icvi.progress import progress
 from icvi.state.moments import gather
+from icvi.state.one_thread import one_thread
 from icvi.wording import short
 
 Array = NDArray[np.float64]

@@ -6,6 +6,7 @@ import functools
 import importlib
 import math
 import os
+import sys
 from collections.abc import Callable
 from typing import Any, Self
 
@@ -13,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
-from icvi.state.columns import settle, show
+from icvi.state.blocks import Block, may_overflow, summed
+from icvi.state.columns import join, settle, show
 from icvi.transactions import own_arrays
 
 Floats = NDArray[np.float64]
@@ -39,6 +41,11 @@ class SnapshotNeeded(Exception):  # noqa: N818 - it never leaves the package
 def kernel(name: str) -> Any:
     """The kernel with a name, compiled when it is first asked for."""
     return getattr(importlib.import_module("icvi.kernels.moments"), name).compiled
+
+
+def _compiles() -> bool:
+    """Whether compiled code is used in this process already, so that it costs nothing to use it."""
+    return "icvi.kernels.moments" in sys.modules
 
 
 class Plan:
@@ -209,10 +216,28 @@ class Arenas:
 
     # -- whole columns ---------------------------------------------------------------------
 
-    def join(self, column: int, other: Arenas, source: int, sign: float = 1.0) -> None:
+    def join(self, column: int, other: Arenas | Block, source: int, sign: float = 1.0) -> None:
         """Add a column of a state to one of this, or subtract it (sign -1)."""
         self.need_snapshot()
-        kernel("join")(self.meta, self.A, self.Q, other.A, other.Q, column, source, sign)
+        if sign == 1.0 and not _compiles():
+            self.join_many(np.array([column]), other, np.array([source]))
+        else:
+            kernel("join")(self.meta, self.A, self.Q, other.A, other.Q, column, source, sign)
+
+    def join_many(self, columns: Integers, other: Arenas | Block, sources: Integers) -> None:
+        """Add columns of a state to different columns of this one.
+
+        Equal to the bit with and without a compiler, which is not started for this.
+        """
+        self.need_snapshot()
+        if _compiles():
+            for column, source in zip(columns.tolist(), sources.tolist()):
+                self.join(column, other, source)
+        else:
+            d = int(self.meta[L.D])
+            with np.errstate(all="ignore"):  # as the kernel
+                join(self.A, self.Q, columns, other.A, other.Q, sources, d, self._scatter)
+                show(self.A, self.Q, columns, d, self._scatter)
 
     def subtract_from_all(self, column: int) -> None:
         """Subtract a cluster from the column of all samples; `drop` deletes its own."""
@@ -259,6 +284,34 @@ class Arenas:
             *(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters),
             *(X, columns, weights, rows, out, ks),
         )
+
+    def add_block(self, X: Floats, columns: Integers, weights: Floats) -> bool:
+        """Add samples to columns (0: none) at once, without readings; see `blocks`.
+
+        Returns False, and changes nothing, where numbers are so large that products may overflow.
+        """
+        counted = columns > 0
+        if not counted.all():
+            X, columns, weights = X[counted], columns[counted], weights[counted]
+        if not len(columns):
+            return True
+        if may_overflow(X, weights):
+            return False
+        distinct, first, codes = np.unique(columns, return_index=True, return_inverse=True)
+        for some, block in summed(X, codes, len(distinct), weights, self._scatter):
+            self.join_many(distinct[some], block, np.arange(1, len(some) + 1))
+            self.join(ALL, block, ALL)
+        m = self.meta
+        m[L.K], m[L.LAST] = max(m[L.K], distinct[-1]), columns[-1]
+        self._touch(distinct[np.argsort(first)])
+        return True
+
+    def _touch(self, columns: Integers) -> None:
+        """Have the caches of these columns refreshed at the next reading, in this order."""
+        new, m = columns[self.C[L.QUEUED, columns] == 0.0], self.meta
+        self.C[L.QUEUED, new] = 1.0
+        self.C[L.QUEUE, m[L.STALE] : m[L.STALE] + len(new)] = new
+        m[L.STALE] += len(new)
 
     def change_many(self, plan: Plan, *arguments: Any) -> tuple[int, int]:
         """Run `kernels.moments.change_many` on these arrays: where it stopped, and why."""

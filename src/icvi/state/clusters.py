@@ -357,8 +357,8 @@ class Clusters(Arenas):
             self.reserve(self.n_clusters + len(new), other.n_features)
             self._labels.remember(new)
             self.meta[L.K] = len(self._labels)
-            for source, label in enumerate(other.labels, start=1):
-                self.join(self._known[label], other, source)
+            columns = np.array([self._known[label] for label in other.labels], dtype=np.int64)
+            self.join_many(columns, other, np.arange(1, len(columns) + 1))
             self.join(ALL, other, ALL)
             self.touch_all()
         self._noise += other.noise

@@ -13,6 +13,7 @@ from icvi.kernels import layout as L
 from icvi.state.two_doubles import product_error
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 #: What rounding may make of a number in two doubles, as a share of the numbers that it sums.
 _ROUNDING = 2.0**-94
@@ -62,7 +63,7 @@ def variances(Q: Floats, d: int, scatter: bool) -> Floats:
     return diagonal
 
 
-def show(A: Floats, Q: Floats, used: slice, d: int, scatter: bool) -> None:
+def show(A: Floats, Q: Floats, used: slice | Integers, d: int, scatter: bool) -> None:
     """Have readings see what Q holds of some columns, where nothing fades."""
     some = Q[used]
     A[L.V : L.V + d, used] = some[:, L.Q_MEAN].T
@@ -72,8 +73,13 @@ def show(A: Floats, Q: Floats, used: slice, d: int, scatter: bool) -> None:
         for i in range(d):
             A[at : at + i + 1, used] = some[:, L.Q_S + 2 * i, : i + 1].T
             at += i + 1
+    show_sums(A, Q, used, d, scatter)
+
+
+def show_sums(A: Floats, Q: Floats, used: slice | Integers, d: int, scatter: bool) -> None:
+    """The same of weights and compactness alone."""
     # Added one after the other, as in the kernel.
-    compactness = np.cumsum(variances(some, d, scatter), axis=1)[:, -1]
+    compactness = np.cumsum(variances(Q[used], d, scatter), axis=1)[:, -1]
     A[L.N, used] = A[L.HELD, used]
     A[L.CP, used] = compactness
     A[L.PEAK, used] = np.maximum(A[L.PEAK, used], compactness)
@@ -118,3 +124,78 @@ def _settle_halves(pairs: Floats, size: Floats) -> None:
         rounded = high + half  # to even
         low[...] = np.where(halfway, half - (rounded - high), low)
         high[...] = np.where(halfway, rounded, high)
+
+
+# -- columns enter columns -------------------------------------------------------------------
+
+_MOST = 100_000  # numbers that are joined at once, so that they stay in the processor's cache
+_ROWS = 64  # of a scatter matrix
+
+
+def join(
+    A: Floats,
+    Q: Floats,
+    columns: Integers,
+    A_2: Floats,
+    Q_2: Floats,
+    sources: Integers,
+    d: int,
+    scatter: bool,
+) -> None:
+    """Columns ``sources`` of a second state enter different columns of a first; as the kernel."""
+    step = max(1, _MOST // (d * (min(d, _ROWS) if scatter else 1)))
+    for start in range(0, len(columns), step):
+        part = slice(start, start + step)
+        _join_some(A, Q, columns[part], A_2, Q_2, sources[part], d, scatter)
+
+
+def _join_some(
+    A: Floats,
+    Q: Floats,
+    J: Integers,
+    A_2: Floats,
+    Q_2: Floats,
+    other: Integers,
+    d: int,
+    scatter: bool,
+) -> None:
+    n, n_low = A[L.HELD, J], A[L.HELD + 1, J]
+    w, w_low = A_2[L.HELD, other], A_2[L.HELD + 1, other]
+    p, p_low = product(w, w_low, n, n_low)
+    n, n_low = add(n, n_low, w, w_low)
+    gain = p / n
+    gain_low = ((remainder(p, gain, n) + p_low) - gain * n_low) / n
+    A[L.HELD, J], A[L.HELD + 1, J] = n, n_low
+    x, v = Q_2[other, L.Q_MEAN : L.Q_MEAN + 2, :d], Q[J, L.Q_MEAN : L.Q_MEAN + 2, :d]
+    more, sums = Q_2[other, L.Q_SUM : L.Q_SUM + 2, :d], Q[J, L.Q_SUM : L.Q_SUM + 2, :d]
+    sums = np.stack(add(sums[:, 0], sums[:, 1], more[:, 0], more[:, 1]), axis=1)
+    e, e_low = add(x[:, 0], x[:, 1], -v[:, 0], -v[:, 1])
+    lift, lift_low = product(gain[:, None], gain_low[:, None], e, e_low)
+    Q[J, L.Q_SUM : L.Q_SUM + 2, :d] = sums
+    Q[J, L.Q_MEAN : L.Q_MEAN + 2, :d] = centroids(sums, n, n_low)
+    if scatter:
+        for i in range(0, d, _ROWS):
+            rows, width = slice(i, min(i + _ROWS, d)), min(i + _ROWS, d)
+            at = slice(L.Q_S + 2 * i, L.Q_S + 2 * width)
+            S, S_2 = Q[J, at, :width], Q_2[other, at, :width]
+            made = add_product(
+                *(S[:, ::2], S[:, 1::2], lift[:, rows, None], lift_low[:, rows, None]),
+                *(e[:, None, :width], e_low[:, None, :width]),
+            )
+            lower = np.tri(width - i, width, i, dtype=bool)
+            for half, summed in enumerate(add(*made, S_2[:, ::2], S_2[:, 1::2])):
+                S[:, half::2] = np.where(lower, summed, 0.0)
+            Q[J, at, :width] = S
+    else:
+        S, S_2 = Q[J, L.Q_S : L.Q_S + 2, :d], Q_2[other, L.Q_S : L.Q_S + 2, :d]
+        made = add_product(S[:, 0], S[:, 1], lift, lift_low, e, e_low)
+        Q[J, L.Q_S : L.Q_S + 2, :d] = np.stack(add(*made, S_2[:, 0], S_2[:, 1]), axis=1)
+    A[L.COUNT, J] += A_2[L.COUNT, other]
+    A[L.PEAK, J] = np.maximum(A[L.PEAK, J], A_2[L.PEAK, other])
+
+
+def add_product(
+    s: Floats, s_low: Floats, a: Floats, a_low: Floats, b: Floats, b_low: Floats
+) -> tuple[Floats, Floats]:
+    """(s, s_low) + (a, a_low) (b, b_low), as `kernels.doubles.add_product`."""
+    return add(s, s_low, *product(a, a_low, b, b_low))

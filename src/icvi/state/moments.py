@@ -83,7 +83,7 @@ def exact_weight(count: int, w: Array | None) -> tuple[float, float]:
     """Sum of the weights: the nearest double, and the remainder."""
     if w is None:
         return float(count), 0.0
-    high, low = _sum(w[:, None], None)
+    high, low = exact_sum(w[:, None], None)
     return float(high[0]), float(low[0])
 
 
@@ -93,7 +93,7 @@ def exact_mean(x: Array, w: Array | None, n: float, rest: float = 0.0) -> tuple[
     For data of similar size the result depends neither on the order of the samples nor on their
     number, so that equal means compare equal.
     """
-    return _quotient(*_sum(x, w), n, rest)
+    return _quotient(*exact_sum(x, w), n, rest)
 
 
 def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
@@ -122,7 +122,7 @@ def _compactness(x: Array, w: Array | None, high: Array, low: Array) -> float:
     return float(sum(np.vdot(weighted, e) for e, weighted in _differences(x, w, high, low)))
 
 
-def _sum(x: Array, w: Array | None) -> tuple[Array, Array]:
+def exact_sum(x: Array, w: Array | None) -> tuple[Array, Array]:
     """Sum over samples in two parts, exact for data of similar size."""
     high = low = np.zeros(x.shape[1])
     for block, weight in _blocks(x, w):

@@ -60,6 +60,48 @@ class Partition(ClusterSummary):
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
         self._clusters = Clusters(scatter=as_flag(scatter, "scatter"), noise_label=noise_label)
 
+    @classmethod
+    def of(
+        cls,
+        X: Any,
+        labels: Any,
+        weights: Any = None,
+        *,
+        scatter: bool = False,
+        noise_label: Hashable = None,
+    ) -> Self:
+        """The partition of samples that are all at hand, with numpy alone.
+
+        As `add_many` to a new partition, to rounding, but nothing is compiled, and `combine` and
+        `to_bytes` need no compiler either: for workers that live for seconds. In a process that has
+        compiled code, `add_many` is faster if scatter matrices are not kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples.
+        labels : sequence of length n
+            The label of each sample.
+        weights : array-like of length n, optional
+            1 for every sample by default.
+        scatter, noise_label
+            As in `Partition`.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> halves = [
+        ...     icvi.Partition.of([[0.0], [8.0]], ["a", "b"]),
+        ...     icvi.Partition.of([[1.0], [9.0]], ["a", "b"]),
+        ... ]
+        >>> icvi.Tracker.from_partition(sum(halves), ["CH"])["CH"]
+        128.0
+        """
+        made = cls(scatter=scatter, noise_label=noise_label)
+        with Chunk(made._clusters, X, weights, new=labels) as chunk:
+            chunk.add_at_once()
+        return made
+
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}(n_samples={self.n_samples:g}, "
@@ -154,7 +196,7 @@ class Partition(ClusterSummary):
 
     @changes
     def add_many(self, X: Any, labels: Any, weights: Any = None) -> None:
-        """Add samples in order, one label each."""
+        """Add samples in order, one label each; see `Tracker.update_many` for what is accepted."""
         self._run(Chunk(self._clusters, X, weights, new=labels))
 
     @changes

@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import icvi
-from icvi.insight.one_thread import one_thread
+from icvi.state.one_thread import one_thread
 
 
 def threads():
