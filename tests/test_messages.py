@@ -40,12 +40,15 @@ VALID: dict[str, Any] = {
     "name": "CH", "key": "a", "keys": list("aabbaa"), "into": 0, "source": 1, "factor": 0.5,
     "prototypes": [0, 1], "prototype": 0, "winners": WINNERS, "winner": 0, "runner_up": 1,
     "quantizer": icvi.Quantizer(), "path": "no/where.icvi", "what": X, "y": LABELS,
+    "width": 10, "count": 3, "time": 5.0, "values": [1.0], "buffer": b"",
 }  # fmt: skip
 UNLIKE: dict[str, dict[str, Any]] = {
     "Tracker.relabel_many": {"old": LABELS, "new": LABELS[::-1]},
     "Partition.relabel_many": {"old": LABELS, "new": LABELS[::-1]},
     "Connectivity.plot": {"prototypes": X},
     "Connectivity.combine": {"other": icvi.Connectivity()},
+    "Panes.combine": {"other": icvi.Panes(10, 3, ["CH"])},
+    "Panes.update_many": {"time": range(6)},
     "Partition.combine": {"other": icvi.Partition()},
     "Tracker.combine": {"other": icvi.Tracker(["CH"])},
     "batch.conn_index": {"winners": WINNERS, "owners": None},
@@ -69,6 +72,12 @@ def tracker() -> icvi.Tracker:
     return t
 
 
+def panes() -> icvi.Panes:
+    p = icvi.Panes(10, 3, ["CH"])
+    p.update_many(X, LABELS, range(6))
+    return p
+
+
 def partition() -> icvi.Partition:
     p = icvi.Partition()
     p.add_many(X, LABELS)
@@ -89,6 +98,7 @@ def bank() -> icvi.TrackerBank:
 
 MADE = {
     "Tracker": tracker,
+    "Panes": panes,
     "Partition": partition,
     "Connectivity": connectivity,
     "TrackerBank": bank,
