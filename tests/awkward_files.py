@@ -185,6 +185,21 @@ FILES = {
         SEMICOLON + "using 2 of 4 columns: x, y; left out: c (labels), a column without a name\n",
         TWO,
     ),
+    "a separator at the end of the header": File(
+        lines("x;y;c;", "1,5;2;a", "3;4,25;b", "5;6;b"), SEMICOLON + XYC, TWO
+    ),
+    "one row with a separator at its end": File(
+        lines("x,y,c", "1.5,2,a,", "1.5,2,a", "3,4.25,b", "5,6,b"),
+        XYC + "1 row was skipped:\n  f.csv, line 2: expected 3 fields like the header, got 4\n",
+        TWO,
+        "--labels c --bad-rows skip",
+    ),
+    "row names as R writes them": File(
+        lines('"x" "y" "c"', '"1" 1.5 2 "a"', '"2" 3 4.25 "b"', '"3" 5 6 "b"'),
+        "f.csv: separator space\n"
+        "using 2 of 4 columns: x, y; left out: a column without a name, c (labels)\n",
+        TWO,
+    ),
     # -- encodings and lines ---------------------------------------------------------------
     "a byte order mark and carriage returns": File(
         b"\xef\xbb\xbf" + lines("x;y;c", "1,5;2;a", "3;4,25;b", "5;6;b").replace(b"\n", b"\r\n"),

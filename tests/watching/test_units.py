@@ -158,6 +158,20 @@ def test_the_same_command_gives_the_same_trace(folder):
         assert one != three
 
 
+def test_a_checkpoint_written_without_a_seed_resumes(folder):
+    X, labels = samples(300)
+    write_samples("s.csv", X, labels.tolist())
+    typed = ["s.csv", "--clusterer", "kmeans", "--columns", "x,y", "--indices", "CH", "--batch"]
+    typed += ["100", "--checkpoint", "kept", "--trace", "t.csv"]
+    assert watch(*typed, "--param", "random_state=null").exit_code == 0
+    with (folder / "s.csv").open("a") as file:
+        file.write("1,2,0\n" * 100)
+    assert watch(*typed, "--seed", "1").exit_code == 1
+    resumed = watch(*typed)
+    assert resumed.exit_code == 0, resumed.output
+    assert len(read_trace("t.csv")["sample"]) == 400
+
+
 # -- bounds by name ------------------------------------------------------------------------
 
 

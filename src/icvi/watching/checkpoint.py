@@ -13,6 +13,7 @@ from icvi.optional import load
 from icvi.saving import container
 from icvi.saving.json_values import from_json
 from icvi.saving.kinds import write
+from icvi.watching.settings import only_seeded
 from icvi.watching.step import Kept
 from icvi.watching.trace_files.growing_file import with_advice
 from icvi.watching.trusted_files import check_trusted_file, check_trusted_folder, open_file
@@ -114,7 +115,7 @@ class Checkpoint:
             if name in later:
                 continue
             was, now = before.get(name), self._settings.get(name)
-            if was != now:
+            if was != now and not (name == "clusterer" and only_seeded(was, now)):
                 raise ValueError(
                     f"{self.folder} is the checkpoint of a watch with other settings: {name} was "
                     f"{_shown(was)} and is {_shown(now)}; give another directory, or "

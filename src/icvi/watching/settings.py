@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,9 @@ from icvi.indices import Index
 from icvi.saving.json_values import as_json
 from icvi.watching.report import RunInfo
 from icvi.wording import shown_address
+
+_SEED = re.compile(r"\b(?:random_state|seed)=(?!None)")
+_UNSEEDED = re.compile(r"(?:, )?\b(?:random_state|seed)=(?:0|None)\b")
 
 
 def settings_of(
@@ -68,6 +72,22 @@ def clusterer_text(clusterer: Any) -> str | None:
     # A repr that ends with an address in memory differs in every process.
     shown = " ".join(repr(clusterer).split())
     return name if kind is clusterer or shown.endswith(">") else f"{name}: {shown}"
+
+
+def only_seeded(was: Any, now: Any) -> bool:
+    """Whether two clusterers differ in nothing but a seed of 0, which is given by default now.
+
+    Earlier versions gave none. Their checkpoints hold the clusterer itself, with the state of its
+    random numbers.
+
+    >>> only_seeded("k.KMeans: KMeans(n_clusters=3)", "k.KMeans: KMeans(n_clusters=3, seed=0)")
+    True
+    >>> only_seeded("k.KMeans: KMeans(seed=1)", "k.KMeans: KMeans(seed=0)")
+    False
+    """
+    if not (isinstance(was, str) and isinstance(now, str)) or _SEED.search(was):
+        return False
+    return _UNSEEDED.sub("", was) == _UNSEEDED.sub("", now)
 
 
 def as_setting(value: Any) -> Any:

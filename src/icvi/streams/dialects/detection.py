@@ -35,20 +35,20 @@ def detect(lines: Sequence[str], given: Given, where: str) -> Dialect:
     Examples
     --------
     >>> detect(["x;y\n", "1,5;2\n"], Given(), "a.csv")
-    Dialect(separator=';', decimal=',', thousands='', header=True)
+    Dialect(separator=';', decimal=',', thousands='', header=True, surplus='')
     >>> detect(["5.1\t3.5\ta\n", "4.9\t3.0\tb\n"], Given(), "a.csv")
-    Dialect(separator='\t', decimal='.', thousands='', header=False)
+    Dialect(separator='\t', decimal='.', thousands='', header=False, surplus='')
     """
     lines = [line for line in lines if line.strip() and not line.lstrip().startswith(COMMENT)]
     separator = given.separator or _separator(lines, given)
     rows = _split(lines, separator)
     marks = _Marks.of(rows[1:] if given.header is not False else rows)
-    decimal = given.decimal or marks.decimal(where)
+    decimal = given.decimal or marks.decimal(where, separator)
     dialect = Dialect(separator, decimal, marks.thousands(decimal, separator))
     header = given.header
     if header is None:
         header = not _without_header(rows, dialect)
-    return Dialect(separator, decimal, dialect.thousands, header)
+    return Dialect(separator, decimal, dialect.thousands, header, _surplus(rows) if header else "")
 
 
 def _split(lines: Sequence[str], separator: str) -> Rows:
@@ -94,10 +94,9 @@ def _score(rows: Rows) -> float:
 
 
 def _fits(row: list[str], first: list[str]) -> bool:
-    """Whether a row has as many fields as the first; only one may have a separator at its end."""
-    long, short_ = sorted((row, first), key=len, reverse=True)
-    extra = len(long) - len(short_)
-    return extra == 0 or (extra == 1 and not long[-1].strip())
+    """Whether a row has as many fields as the first, or one more or less as `_surplus` allows."""
+    more = len(row) - len(first)
+    return more in (0, 1) or (more == -1 and not first[-1].strip())
 
 
 def _one_column(lines: Sequence[str]) -> bool:
@@ -148,9 +147,11 @@ class _Marks:
         else:
             self.groups.update(_same(mark) for mark in {last, *groups})
 
-    def decimal(self, where: str) -> str:
+    def decimal(self, where: str, separator: str) -> str:
         """The decimal mark."""
         comma, point = self.decimals[","], self.decimals["."]
+        if point and separator == ",":
+            return "."  # what has a comma, in quotes, is text
         if comma and point:
             raise ValueError(
                 f"{where}: some numbers have a decimal comma ({short(self.examples[','])}), others "
@@ -179,6 +180,21 @@ def _same(mark: str) -> str:
 
 
 # -- headers ---------------------------------------------------------------------------------
+
+
+def _surplus(rows: Rows) -> str:
+    """Where most rows have a field more than the header, or the header has one more."""
+    widths = Counter(map(len, rows[1:]))
+    if not widths:
+        return ""
+    width, count = widths.most_common(1)[0]
+    more = width - len(rows[0])
+    if 2 * count <= len(rows) - 1 or abs(more) != 1:
+        return ""
+    if more < 0:
+        return "" if rows[0][-1].strip() else "header"
+    last = [row[-1].strip() for row in rows[1:] if len(row) == width]
+    return "end" if not any(last) else "first"
 
 
 def _without_header(rows: Rows, dialect: Dialect) -> bool:

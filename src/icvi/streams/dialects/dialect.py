@@ -41,6 +41,9 @@ class Dialect:
         See `Spelling`.
     header : bool
         Whether the first line has the names of the columns.
+    surplus : {"", "end", "header", "first"}
+        Where rows have a field more than the header: an empty one at the end, or the first one, a
+        column of row names as R writes it; "header" where the header has an empty one at its end.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Dialect:
     decimal: str = "."
     thousands: str = ""
     header: bool = True
+    surplus: str = ""
 
     @classmethod
     def of(cls, position: Mapping[str, Any] | None) -> Dialect:
@@ -69,6 +73,17 @@ class Dialect:
     def spelling(self) -> Spelling:
         """How numbers are read."""
         return Spelling(self.decimal, self.thousands)
+
+    def names(self, fields: list[str]) -> list[str]:
+        """The names of the columns, as many as rows have fields.
+
+        >>> Dialect(surplus="first").names(["x", "y"]), Dialect(surplus="header").names(["x", ""])
+        (['', 'x', 'y'], ['x'])
+        """
+        header = [field.strip() for field in fields]
+        if self.surplus == "header" and header and not header[-1]:
+            return header[:-1]
+        return {"first": ["", *header], "end": [*header, ""]}.get(self.surplus, header)
 
     def reader(self, lines: list[str]) -> Any:
         """Rows of lines, like `csv.reader`."""

@@ -102,8 +102,7 @@ class CsvSource(TextSource):
         line = blocks.line
         block = blocks.next(1)
         assert block is not None
-        header = self._checked(first.fields, name, line, block.data)
-        header = _with_padding(header, _peek_row(blocks, dialect))
+        header = self._checked(dialect.names(first.fields), name, line, block.data)
         if self._header is not None:
             how = differing_columns(self._header, header)
             if how is not None:
@@ -114,7 +113,8 @@ class CsvSource(TextSource):
         assert self._header is not None
         assert self._dialect is not None
         numbers = map(self._dialect.spelling.is_number, fields)
-        return len(fields) == len(self._header) and fields != self._header and any(numbers)
+        is_header = self._dialect.names(fields) == self._header
+        return len(fields) == len(self._header) and not is_header and any(numbers)
 
     def _resume_header(self, position: Position) -> None:
         if self._follow:
@@ -174,9 +174,8 @@ class CsvSource(TextSource):
         numeric = dict.fromkeys(header, True)
         return self._wanted.choose(header, numeric, self._files[0]).features if header else ()
 
-    def _checked(self, fields: list[str], name: str, line: int, data: bytes) -> list[str]:
+    def _checked(self, header: list[str], name: str, line: int, data: bytes) -> list[str]:
         """The header; errors say what is wrong with it."""
-        header = [field.strip() for field in fields]
         where = f"{name}, line {line}"
         if not data.isascii():
             try:
@@ -232,15 +231,3 @@ def _pass_comments(blocks: Blocks, dialect: Dialect) -> str:
 
 def _is_comment(row: Row) -> bool:
     return bool(row.fields) and row.fields[0].lstrip().startswith(COMMENT)
-
-
-def _with_padding(header: list[str], row: Row | None) -> list[str]:
-    """The header with as many names as the rows have fields, where one has a separator at its end.
-
-    >>> _with_padding(["x", "y"], Row(2, ["1", "2", ""])), _with_padding(["x", ""], Row(2, ["1"]))
-    (['x', 'y', ''], ['x'])
-    """
-    width = len(header) if row is None else len(row.fields)
-    if row is not None and width == len(header) + 1 and not row.fields[-1].strip():
-        return [*header, ""]
-    return header[:-1] if width == len(header) - 1 and not header[-1] else header
