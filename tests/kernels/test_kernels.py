@@ -15,6 +15,7 @@ from icvi.kernels import layout as L  # noqa: E402
 from icvi.kernels.art.coding import code, coded_size  # noqa: E402
 from icvi.kernels.art.resonance import EXTRA_ROWS, matched  # noqa: E402
 from icvi.kernels.caches.pair_sums import add_logarithms, renew_trees  # noqa: E402
+from icvi.kernels.compiler.addresses import row  # noqa: E402
 from icvi.kernels.compiler.lanes import LANES, subtract_products  # noqa: E402
 from icvi.kernels.compiler.minima import BLOCK, add_minima  # noqa: E402
 from icvi.kernels.moments.columns import enter, show  # noqa: E402
@@ -93,7 +94,7 @@ def test_sums_and_centroids_are_exact_whatever_the_order():
         assert results[0][0, t] + results[0][1, t] == math.fsum(X[:, t])
 
 
-@pytest.mark.parametrize("d", [1, 3, 4, 9])
+@pytest.mark.parametrize("d", [1, 3, 4, 9, 16])
 @pytest.mark.parametrize("scatter", [False, True])
 def test_scatter_has_about_31_digits(d, scatter):
     """Against rational numbers, for samples that enter and then leave again in part."""
@@ -103,15 +104,47 @@ def test_scatter_has_about_31_digits(d, scatter):
     A, Q = empty_column(d, scatter)
     run_enter(A, Q, X, np.arange(40), 1.0, scatter)
     run_enter(A, Q, X, rng.permutation(25), -1.0, scatter)
-    left = [[Fraction(x) for x in row] for row in X[25:].tolist()]
+    left = [[Fraction(x) for x in sample] for sample in X[25:].tolist()]
     mean = [sum(column) / 15 for column in zip(*left, strict=True)]
     for i in range(d):
         for j in range(i + 1) if scatter else [i]:
-            exact = sum((row[i] - mean[i]) * (row[j] - mean[j]) for row in left)
-            row = L.Q_S + 2 * i if scatter else L.Q_S
-            kept = Fraction(Q[1, row, j]) + Fraction(Q[1, row + 1, j])
+            exact = sum((x[i] - mean[i]) * (x[j] - mean[j]) for x in left)
+            at = L.Q_S + 2 * i if scatter else L.Q_S
+            kept = Fraction(Q[1, at, j]) + Fraction(Q[1, at + 1, j])
             assert abs(kept - exact) < 1e16 * 40 * 2.0**-100
-            assert A[L.V + 2 * d + i * (i + 1) // 2 + j, 1] == Q[1, row, j] if scatter else True
+            assert A[L.V + 2 * d + i * (i + 1) // 2 + j, 1] == Q[1, at, j] if scatter else True
+
+
+@pytest.mark.parametrize("d", [2, 7, 8, 9, 16, 19])
+def test_what_lies_above_the_diagonal_of_a_scatter_matters_to_nothing(d):
+    X = np.random.default_rng(d).standard_normal((30, d))
+    (A, Q), (other_A, other_Q) = empty_column(d, True), empty_column(d, True)
+    for i in range(d):
+        other_Q[1, L.Q_S + 2 * i : L.Q_S + 2 * i + 2, i + 1 :] = np.nan
+    for a, q in ((A, Q), (other_A, other_Q)):
+        run_enter(a, q, X, np.arange(30), 1.0, True)
+        run_enter(a, q, X, np.arange(12), -1.0, True)
+    np.testing.assert_array_equal(A, other_A)
+    np.testing.assert_array_equal(Q[1, : L.Q_S], other_Q[1, : L.Q_S])
+    for i in range(d):
+        rows = slice(L.Q_S + 2 * i, L.Q_S + 2 * i + 2)
+        np.testing.assert_array_equal(Q[1, rows, : i + 1], other_Q[1, rows, : i + 1])
+    assert not Q[0].any()  # the neighbour
+
+
+@numba.njit
+def overwrite_row(cube, block, number, value):
+    line = row(cube, block, number)
+    for t in range(line.size):
+        line[t] = value
+
+
+def test_a_row_of_a_block_is_that_memory_and_no_more():
+    cube = np.arange(60.0).reshape(3, 4, 5)
+    expected = cube.copy()
+    expected[2, 1] = -1.0
+    overwrite_row(cube, 2, 1, -1.0)
+    np.testing.assert_array_equal(cube, expected)
 
 
 @pytest.mark.parametrize("k", [1, 15, 16, 100, 1000])

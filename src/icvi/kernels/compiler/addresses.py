@@ -51,6 +51,28 @@ def array(typingctx, pointer, shape):
     return kind(pointer, shape), codegen
 
 
+@intrinsic
+def row(typingctx, cube, block, number):
+    """A row of a block of an array with three axes.
+
+    As a view such as cube[block, number], which takes longer to make than a short loop to run.
+    """
+    del typingctx, block, number
+    kind = types.Array(cube.dtype, 1, "C")
+
+    def codegen(context, builder, signature, arguments):
+        cube = context.make_array(signature.args[0])(context, builder, arguments[0])
+        made = context.make_array(kind)(context, builder)
+        size = ir.IntType(64)(8)
+        place = [*arguments[1:], size.type(0)]
+        start = cgutils.get_item_pointer(context, builder, signature.args[0], cube, place)
+        length = builder.extract_value(cube.shape, 2)
+        populate_array(made, start, [length], [size], size, meminfo=None)
+        return made._getvalue()  # noqa: SLF001 - Numba's own functions do the same
+
+    return kind(cube, types.int64, types.int64), codegen
+
+
 def records(position, kind):
     """An intrinsic f(meta, number): a record, by reference; meta[position] has the address."""
 

@@ -11,8 +11,9 @@ class Options(compiler.Flags):  # type: ignore[misc]
     """Numba's options, compared by those that were set.
 
     For every operator in a kernel Numba looks up a dozen candidates in caches whose keys hold
-    the options, thousands of times in all. Its own comparison goes through every option there
-    is, which takes a tenth of the time that an index needs to compile.
+    the options, 16,000 times for the indices of the paper. Its own comparison goes through every
+    option there is, and its hash is the same for all of them, so that each look-up makes several
+    comparisons: the first use of these indices takes 10.9 s of CPU time instead of 8.9.
     """
 
     def __eq__(self, other: object) -> bool:

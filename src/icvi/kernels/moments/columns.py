@@ -1,13 +1,17 @@
 """One column of the state changes: a weighted sample, or a whole cluster, enters or leaves.
 
 All sums are kept in two doubles (see `layout`). Rounding matters here: code that uses these
-kernels is compiled so that nothing is fused or moved but what is said. Arrays are indexed in
-full, never through views such as Q[J]: making a view costs more than a short loop.
+kernels is compiled so that nothing is fused or moved but what is said.
+
+Rows have a few numbers only. What is done before a loop counts as much as the loop: so there are
+no views such as Q[J] but those of `row`, and loops are in functions that are given each row for
+itself and know that rows do not overlap (``noalias``).
 """
 
 from __future__ import annotations
 
 from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.doubles import add, add_product, product
@@ -15,12 +19,15 @@ from icvi.kernels.doubles import add, add_product, product
 #: Share of the largest CP below which a spread is rounding that removals left behind.
 RESIDUE = 2.0**-94
 
+#: Doubles in the widest vector registers.
+_LANES = 8
 
-@embedded(forceinline=True, fastmath=False)
-def move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d):
-    """The point in the rows Q_GAP of the scratch block enters column J; n has its weight already.
 
-    e = x - v replaces the point, gain e the product w x that was in the rows Q_LIFT.
+@embedded(forceinline=True, fastmath=False, noalias=True)
+def move_centroid(s, s_low, v, v_low, e, e_low, lift, lift_low, n, n_low, gain, gain_low, d):
+    """A point enters a column with sum s and centroid v; n has its weight already.
+
+    e = x - v replaces the point, gain e the product w x that was in ``lift``.
 
     Sums of samples of like size are exact: centroids do not depend on the order of the samples,
     and centroids that coincide have distance 0, not rounding. For that the low part of a centroid
@@ -28,19 +35,27 @@ def move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d):
     """
     inverse = 1.0 / n
     for t in range(d):
-        v, v_low = Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t]
-        x, x_low = Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t]
-        lift, lift_low = Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t]
-        total, rest = add(Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t], lift, lift_low)
-        e, e_low = add(x, x_low, -v, -v_low)
-        lift, lift_low = product(gain, gain_low, e, e_low)
-        v = total * inverse
-        v = v + ((fma(-v, n, total) + rest) - v * n_low) * inverse
-        v_low = ((fma(-v, n, total) + rest) - v * n_low) / n
-        Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t] = total, rest
-        Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t] = v, v_low
-        Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t] = e, e_low
-        Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t] = lift, lift_low
+        total, rest = add(s[t], s_low[t], lift[t], lift_low[t])
+        s[t], s_low[t] = total, rest
+        e[t], e_low[t] = add(e[t], e_low[t], -v[t], -v_low[t])
+        lift[t], lift_low[t] = product(gain, gain_low, e[t], e_low[t])
+        mean = total * inverse
+        mean = mean + ((fma(-mean, n, total) + rest) - mean * n_low) * inverse
+        v[t], v_low[t] = mean, ((fma(-mean, n, total) + rest) - mean * n_low) / n
+
+
+@embedded(forceinline=True, fastmath=False, noalias=True)
+def add_products(S, S_low, lift, lift_low, e, e_low, count):
+    """Add lift e to the first entries of a row of S."""
+    for j in range(count):
+        S[j], S_low[j] = add_product(S[j], S_low[j], lift, lift_low, e[j], e_low[j])
+
+
+@embedded(forceinline=True, fastmath=False, noalias=True)
+def add_squares(S, S_low, lift, lift_low, e, e_low, d):
+    """Add lift_t e_t to the diagonal of S."""
+    for t in range(d):
+        S[t], S_low[t] = add_product(S[t], S_low[t], lift[t], lift_low[t], e[t], e_low[t])
 
 
 @embedded(forceinline=True, fastmath=False)
@@ -61,21 +76,22 @@ def shift(A, Q, J, w, w_low, d, scatter):
     gain = p / n
     gain_low = ((fma(-gain, n, p) + p_low) - gain * n_low) / n
     scratch = Q.shape[0] - 1
-    move_centroid(Q, J, scratch, n, n_low, gain, gain_low, d)
-    if scatter:
-        for i in range(d):
-            row = L.Q_S + 2 * i
-            lift, lift_low = Q[scratch, L.Q_LIFT, i], Q[scratch, L.Q_LIFT + 1, i]
-            for j in range(i + 1):
-                e, e_low = Q[scratch, L.Q_GAP, j], Q[scratch, L.Q_GAP + 1, j]
-                S, S_low = Q[J, row, j], Q[J, row + 1, j]
-                Q[J, row, j], Q[J, row + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
-    else:
-        for j in range(d):
-            lift, lift_low = Q[scratch, L.Q_LIFT, j], Q[scratch, L.Q_LIFT + 1, j]
-            e, e_low = Q[scratch, L.Q_GAP, j], Q[scratch, L.Q_GAP + 1, j]
-            S, S_low = Q[J, L.Q_S, j], Q[J, L.Q_S + 1, j]
-            Q[J, L.Q_S, j], Q[J, L.Q_S + 1, j] = add_product(S, S_low, lift, lift_low, e, e_low)
+    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
+    lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
+    move_centroid(s, s_low, v, v_low, e, e_low, lift, lift_low, n, n_low, gain, gain_low, d)
+    if not scatter:
+        S, S_low = row(Q, J, L.Q_S), row(Q, J, L.Q_S + 1)
+        add_squares(S, S_low, lift, lift_low, e, e_low, d)
+        return
+    for i in range(d):
+        # Whole registers where the row has room, which are quicker than the few numbers up to the
+        # diagonal one by one. Nothing reads what lies above it.
+        whole = (i // _LANES + 1) * _LANES
+        count = whole if whole <= d else i + 1
+        S, S_low = row(Q, J, L.Q_S + 2 * i), row(Q, J, L.Q_S + 2 * i + 1)
+        add_products(S, S_low, lift[i], lift_low[i], e, e_low, count)
 
 
 @embedded(forceinline=True, fastmath=False)
@@ -85,11 +101,11 @@ def show(A, Q, J, d, scatter, factor):
     for i in range(d):
         A[L.V + i, J] = Q[J, L.Q_MEAN, i]
         A[L.V + d + i, J] = Q[J, L.Q_MEAN + 1, i]
-        row = L.Q_S + 2 * i if scatter else L.Q_S
-        compactness += Q[J, row, i]
+        at = L.Q_S + 2 * i if scatter else L.Q_S
+        compactness += Q[J, at, i]
         if scatter:
             for j in range(i + 1):
-                A[q, J] = factor * Q[J, row, j]
+                A[q, J] = factor * Q[J, at, j]
                 q += 1
     A[L.N, J] = factor * A[L.HELD, J]
     A[L.CP, J] = factor * compactness
@@ -97,17 +113,23 @@ def show(A, Q, J, d, scatter, factor):
         A[L.PEAK, J] = compactness
 
 
+@embedded(forceinline=True, fastmath=False, noalias=True)
+def place(X, r, w, e, e_low, lift, lift_low, d):
+    """Sample X[r] where `move_centroid` expects a point, and w x beside it."""
+    for t in range(d):
+        x = X[r, t]
+        p = w * x
+        e[t], e_low[t] = x, 0.0
+        lift[t], lift_low[t] = p, fma(w, x, -p)
+
+
 @embedded(forceinline=True, fastmath=False)
 def enter(A, Q, J, X, r, w, d, scatter):
     """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
     scratch = Q.shape[0] - 1
-    for t in range(d):
-        x = X[r, t]
-        p = w * x
-        Q[scratch, L.Q_GAP, t] = x
-        Q[scratch, L.Q_GAP + 1, t] = 0.0
-        Q[scratch, L.Q_LIFT, t] = p
-        Q[scratch, L.Q_LIFT + 1, t] = fma(w, x, -p)
+    e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
+    lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
+    place(X, r, w, e, e_low, lift, lift_low, d)
     shift(A, Q, J, w, 0.0, d, scatter)
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
 
