@@ -11,16 +11,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array
-from icvi.kernels.compiler.compiling import step
-from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.compiling import kernel, step
 from icvi.kernels.sums import extreme
 
 
-@embedded
+@kernel
 def distances(A, J, k, d, row):
     """row[i] = D_iJ = ||v_i - v_J||^2 for every cluster i."""
     for i in range(1, k + 1):
@@ -33,7 +31,7 @@ def distances(A, J, k, d, row):
             row[i] += e * e
 
 
-@embedded(forceinline=True)
+@kernel(inline="always")
 def entries(C, family, J, k, D):
     """Entries of row J of a table in OWN, of its column J in SEEN; D is the row of D_iJ.
 
@@ -55,7 +53,7 @@ def entries(C, family, J, k, D):
             C[L.OWN, i] = C[D, i]
 
 
-@embedded(returns=types.int64, forceinline=True)
+@kernel(inline="always")
 def exchange(C, family, sign, J, k):
     """Scan row J and offer its column to the other rows; how many of them must be scanned again.
 
@@ -98,7 +96,7 @@ def exchange(C, family, sign, J, k):
     return scans
 
 
-@embedded
+@kernel(inline="always")
 def refresh_family(A, C, family, sign, J, k, d):
     """Bring one family up to date: scan row J, then every row whose best may be elsewhere now.
 

@@ -7,14 +7,13 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, call, doubles, integers
-from icvi.kernels.compiler.compiling import INTEGERS, compiled
-from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
 from icvi.kernels.moments.digits import any_digits_lost, much_has_left
 from icvi.kernels.sums import total
 from icvi.kernels.undefined import LOST_DIGITS
 
 
-@embedded
+@kernel(inline="always")
 def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
 
