@@ -23,7 +23,10 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         "watching.reading.Reading",
         "insight.alarms.Alarm",
     ),
-    "Tracking": ("Tracker", "TrackerBank", "Panes", "Trace", "plots.traces.plot_traces", "load"),
+    "Tracking": (
+        *("Tracker", "TrackerBank", "Panes", "Trace", "Path", "plots.traces.plot_traces"),
+        *("load", "from_bytes"),
+    ),
     "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": (
         "score",

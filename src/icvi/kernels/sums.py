@@ -6,7 +6,7 @@ import math
 
 from numba import types
 
-from icvi.kernels.compiler.compiling import SUMS
+from icvi.kernels.compiler.compiling import SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
 
 
@@ -39,7 +39,7 @@ def square_gap(Q, J, place, d):
 
 
 # It never sees nan; the flag only allows vector minima.
-@embedded(returns=types.float64, fastmath=SUMS | {"nnan"})
+@kernel(fastmath=SUMS | {"nnan"})
 def extreme(row, k, sign):
     """Least of row[1..k] where sign is 1, greatest where it is -1."""
     s = math.inf

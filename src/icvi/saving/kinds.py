@@ -29,6 +29,7 @@ Path = str | os.PathLike[str]
 _MODULES = {
     "Tracker": "icvi.tracking.saved.tracker",
     "Panes": "icvi.tracking.saved.panes",
+    "TrackerBank": "icvi.tracking.saved.bank",
     "Partition": "icvi.state.saved_partition",
     "Connectivity": "icvi.connectivity.saved_connectivity",
     "FuzzyART": "icvi.art.saved_art",
@@ -44,7 +45,7 @@ def save(kind: str, thing: Any, path: Path) -> None:
 
 
 def load(path: Path, indices: Iterable[Any] = ()) -> Any:
-    """Load a tracker, panes, a partition, a connectivity or an ART estimator from a file.
+    """Load a tracker, bank, panes, partition, connectivity or ART estimator from a file.
 
     Parameters
     ----------
@@ -56,7 +57,7 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
 
     Returns
     -------
-    Tracker, Panes, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
+    Tracker, TrackerBank, Panes, Partition, Connectivity or an ART estimator
         It resumes exactly as the saved object would have.
 
     Examples
