@@ -125,7 +125,9 @@ def test_labels_that_hardly_ever_come_again_are_questioned_once(tmp_path):
         icvi.watch(source, indices=["CH"], columns=["x", "y"], label="value").run()
     (said,) = [str(each.message) for each in caught]
     assert "different labels in" in said
-    assert "is the column 'value' meant, or does it hold a number or a name of every sample?" in said
+    assert (
+        "is the column 'value' meant, or does it hold a number or a name of every sample?" in said
+    )
     result = watch(source, "--columns", "x", "--indices", "CH", "--labels", "value")
     assert result.exit_code == 0
     assert result.stderr.count("is the column 'value' meant") == 1

@@ -152,4 +152,3 @@ def read_ahead(source: Source) -> Iterator[Batch | None]:
             yield batch
     finally:
         stopped.set()
-

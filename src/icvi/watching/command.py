@@ -136,9 +136,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until a signal asks to stop (False)."""
-    view.begin(
-        source_name(job.source), watched.source, watched.tracker, watched.history, watched
-    )
+    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history, watched)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)

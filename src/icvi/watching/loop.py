@@ -103,6 +103,7 @@ class Loop:
         interval: float = 10.0,
     ) -> None:
         self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
+        source.pause = STEP
         self._rules, self.sending = rules, sending
         self._checkpoint, self.every, self._timed = checkpoint, every, timed
         self.beginning, self.agreement, self._classes = beginning, agreement, classes

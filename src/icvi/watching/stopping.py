@@ -117,7 +117,7 @@ class Stopping:
             if hasattr(signal, "pthread_kill"):
                 signal.pthread_kill(threading.main_thread().ident or 0, self.asked)
             else:
-                _thread.interrupt_main(self.asked)
+                _thread.interrupt_main(signal.Signals(self.asked))
 
     def _unraisable(self, problem: UnraisableHookArgs) -> None:
         # Python could not propagate the exception from here; the loop checks `asked`.

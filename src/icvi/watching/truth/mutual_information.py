@@ -24,9 +24,7 @@ _FAR = 22.5  # half of 45: what is left out has a probability below 2 exp(-45)
 _TERMS = 1 << 20  # of a sum that are in memory at once
 
 
-def ami(
-    i: NDArray[np.int64], j: NDArray[np.int64], counts: NDArray[np.int64], n: int
-) -> float:
+def ami(i: NDArray[np.int64], j: NDArray[np.int64], counts: NDArray[np.int64], n: int) -> float:
     """Adjusted mutual information, normalised by the mean of the entropies.
 
     Parameters
