@@ -18,6 +18,8 @@ from sklearn.cluster import Birch, KMeans, MiniBatchKMeans
 import icvi
 import processes
 from icvi.cli.main import main
+from icvi.streams import Batch
+from icvi.watching.labellers import labeller_for
 from watch_inputs import assert_same, lines_of, read_trace, samples, watch, write_samples
 
 CH = ["--indices", "CH"]
@@ -176,6 +178,11 @@ def one_by_one(model, X):
     return np.array(labels)
 
 
+def matched(model, X):
+    """Of a clusterer that renumbers its clusters; see `test_matching`."""
+    return labeller_for(model, batch=100, columns=("x", "y")).label(Batch(X)).labels
+
+
 def learnt_by_art(X):
     first = icvi.FuzzyART(rho=0.8).partial_fit(X[:100])
     before = first.labels_
@@ -204,7 +211,7 @@ CLUSTERERS = {
     ),
     "dbstream": (
         "dbstream --param clustering_threshold=1.0",
-        lambda X: one_by_one(river_cluster.DBSTREAM(clustering_threshold=1.0), X),
+        lambda X: matched(river_cluster.DBSTREAM(clustering_threshold=1.0), X),
     ),
     "streamkmeans": (
         "streamkmeans --param chunk_size=20 --param n_clusters=3 --param seed=1",
@@ -258,7 +265,7 @@ def test_a_class_of_ones_own_labels(data, tmp_path, monkeypatch):
     labels = np.where(X[:, 0] > 1.5, "above", "below").astype(object)
     assert_same(read_trace("t.csv"), icvi.Tracker(["CH"]).update_many(X, labels))
     message = refused("s.csv", *BOTH, *CH, "--clusterer", "mine_to_watch.Broken")
-    assert "Broken failed at samples 1 to 300 of the stream: KeyError('nothing')" in message
+    assert "Broken failed at samples 1 to 1 of the stream: KeyError('nothing')" in message
 
 
 def unpickled(name):
@@ -725,10 +732,10 @@ def test_warnings_name_options_of_the_command_line(data):
     result = done("s.csv", "--clusterer", "art", "--batch", "50", *CH)
     assert "samples lay outside the bounds of the first 50 and were clipped" in result.stderr
     assert "give --bounds LOW HIGH, or take them from more samples (--batch)" in result.stderr
-    assert (
-        "renumbers its clusters while it learns"
-        in done("s.csv", "--clusterer", "birch", *CH).stderr
-    )
+    typed = ["--param", "clustering_threshold=0.5", "--param", "cleanup_interval=2"]
+    typed += ["--param", "fading_factor=0.1", "--param", "minimum_weight=1.2"]
+    result = done("s.csv", "--clusterer", "dbstream", *typed, *BOTH, *CH)
+    assert "DBSTREAM renumbered its clusters " in result.stderr
 
 
 def test_help_has_every_option_under_a_heading_and_the_exit_codes():

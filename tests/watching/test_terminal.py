@@ -31,10 +31,12 @@ import processes
 from icvi.kernels.compiler import announcing
 from icvi.kernels.undefined import COINCIDENT
 from icvi.streams import open_source
+from icvi.watching.beginning import Gathering
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal import View, live, view_for
 from icvi.watching.terminal.headline import how_good, what_to_do
+from icvi.watching.terminal.idle import IdleLines
 from icvi.watching.terminal.live import LiveTable
 from icvi.watching.terminal.numbers import fitted_number
 from icvi.watching.terminal.pace import Pace
@@ -45,6 +47,7 @@ from icvi.watching.terminal.snapshot import StreamProgress
 from icvi.watching.terminal.sparkline import sparkline
 from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.trend import trend
+from icvi.watching.terminal.waiting import GatheringPace
 from icvi.wording import percent, printable, shortened
 
 ESCAPE = "\x1b"
@@ -1412,3 +1415,80 @@ def test_the_picture_is_complete_in_itself(tmp_path):
     shown = "".join(root.itertext()).replace("\xa0", " ")
     assert "8,400 samples   5 clusters" in shown
     assert "Conn" in shown
+
+
+# -- what waits, and what else is read -----------------------------------------------------
+
+
+class Waiting:
+    """A watch in which samples wait."""
+
+    def __init__(self):
+        self.gathering, self.agreement = None, {}
+
+    def hints(self):
+        return ["One cluster.", "Turn rho."]
+
+
+def test_samples_to_begin_with_are_counted_with_the_time_left():
+    watched = Waiting()
+    pace = GatheringPace(watched)
+    assert pace.text(0.0) is None
+    watched.gathering = Gathering(0, 1024, True)
+    assert pace.text(1.0) is None
+    watched.gathering = Gathering(24, 1024, True)
+    assert pace.text(2.0) == "24 of 1,024 samples to begin with (--batch)"
+    watched.gathering = Gathering(124, 1024, True)
+    assert pace.text(4.0) == "124 of 1,024 samples to begin with (--batch), 0:18 left"
+    watched.gathering = Gathering(124, 1024, True, 3.0)
+    assert pace.text(4.5) == "124 of 1,024 samples to begin with (--batch), 0:03 left"
+    watched.gathering = Gathering(10, 1024, False)
+    assert pace.text(5.0) is None  # it may be full in a moment
+    watched.gathering = Gathering(20, 1024, False)
+    assert pace.text(7.0) == "20 of 1,024 samples for the next step (--batch), 3:20 left"
+
+
+def test_a_table_shows_what_waits_and_for_how_long():
+    stream, clock, watched = small(), Hands(), Waiting()
+    view = LiveTable(terminal(), clock)
+    view.begin("s", stream.source, stream.tracker, stream.history, watched)
+    watched.gathering = Gathering(237, 1024, True)
+    view.waiting()
+    line = "237 of 1,024 samples to begin with (--batch)"
+    assert line in plainly(view._screen, 80)[-1]
+    clock.time += 12.0
+    assert f"{line}   waiting for samples, 12 s" in plainly(view._screen, 80)[-1]
+    view.take(stream.step(3))
+    assert line not in plainly(view._screen, 80)[-1]
+    assert "One cluster. Turn rho." in plainly(view._screen, 80)
+    view.close()
+
+
+def test_idle_lines_come_ever_more_rarely():
+    lines, clock = [], Hands()
+    idle = IdleLines(clock, lines.append)
+    idle.look()
+    with idle.waiting():
+        for _ in range(100):
+            clock.time += 1.0
+            idle.look()
+    clock.time += 100.0
+    idle.look()
+    idle.close()
+    times = ("5 s", "10 s", "20 s", "40 s", "1:20")
+    assert lines == [f"waiting for samples, {time}" for time in times]
+
+
+def test_an_error_of_an_idle_line_is_raised_when_the_loop_waits_again():
+    clock = Hands()
+
+    def fail(line):
+        raise OSError("full")
+
+    idle = IdleLines(clock, fail)
+    with idle.waiting():
+        clock.time += 6.0
+        idle.look()
+    with pytest.raises(OSError, match="full"), idle.waiting():
+        pass
+    idle.close()

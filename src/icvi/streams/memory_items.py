@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,9 +49,15 @@ def as_items(what: Any) -> tuple[Iterable[Any], int | None]:
     return what, None
 
 
-def limited(items: Iterable[Any], rows: int) -> Iterator[Any]:
-    """`NamedColumns` and Arrow tables with at most so many rows; single samples are gathered."""
+def limited(
+    items: Iterable[Any], rows: int, pause: Callable[[], float] = lambda: math.inf
+) -> Iterator[Any]:
+    """`NamedColumns` and Arrow tables with at most so many rows; single samples are gathered.
+
+    They are handed on when there are enough of them, or when the next one comes after a pause.
+    """
     gathered: list[_Sample] = []
+    since = time.monotonic()
     for number, item in enumerate(items):
         if is_table(item) or _is_array(item) or _is_array_pair(item):
             if gathered:
@@ -62,9 +70,9 @@ def limited(items: Iterable[Any], rows: int) -> Iterator[Any]:
             yield _gather(gathered)
             gathered = []
         gathered.append(sample)
-        if len(gathered) == rows:
+        if len(gathered) == rows or time.monotonic() - since >= pause():
             yield _gather(gathered)
-            gathered = []
+            gathered, since = [], time.monotonic()
     if gathered:
         yield _gather(gathered)
 

@@ -29,7 +29,8 @@ class MemorySource(Source):
     wanted : Wanted
         Columns of an array have the names x1, x2, ...
     rows : int
-        Rows of a batch, at most. Single samples are gathered until there are so many.
+        Rows of a batch, at most. Single samples are gathered until there are so many, or for as
+        long as ``pause`` says.
     bad_rows : {"error", "skip"}
         What to do with a sample that has nan or infinite entries.
 
@@ -62,7 +63,7 @@ class MemorySource(Source):
         else:
             self._where, self.length = "the table", len(what)
             items, self._chosen = slices(what, self._rows), self._choose_by(schema_of(what))
-        self._items = limited(items, self._rows)
+        self._items = limited(items, self._rows, lambda: self.pause)
 
     @property
     def columns(self) -> tuple[str, ...]:

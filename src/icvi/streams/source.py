@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -39,11 +40,14 @@ class Source(ABC):
         Samples in all (skipped rows included), where that is known beforehand.
     size, done : int or None
         Bytes in all and bytes read, for a progress bar where the length is not known.
+    pause : float
+        Seconds after which single samples that were gathered for a batch are handed on.
     """
 
     length: int | None = None
     size: int | None = None
     done: int | None = None
+    pause: float = math.inf
 
     def __init__(
         self,

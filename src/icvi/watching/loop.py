@@ -113,6 +113,7 @@ class Loop:
         scaling: FeatureScaling | None = None,
     ) -> None:
         self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
+        source.pause = STEP
         self._rules, self.sending = rules, sending
         self._checkpoint, self.every, self._timed = checkpoint, every, timed
         self.beginning, self.agreement, self._classes = beginning, agreement, classes

@@ -170,7 +170,7 @@ class Matching:
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state of a checkpoint."""
         self.times, self._used = facts["times"], set(facts["used"])
-        self._names = {number: name for number, name in facts["names"]}
+        self._names = dict(map(tuple, facts["names"]))
         self._members = {}
         for x, label in zip(arrays["X"].tolist(), arrays["labels"].tolist()):
             self.remember_one(x, label)

@@ -28,7 +28,7 @@ class Centers:
         """Whether the numbers of clusters may be others than at the last call."""
         # Asked after every sample: for the few centres that there are, numpy would take longer.
         centers = {number: center for number, center in self._model.centers.items() if center}
-        first = next(iter(centers.values()), {})
+        first: Any = next(iter(centers.values()), {})
         features, before = self._features, self._at
         if set(first) != set(features):
             self._features = list(first)

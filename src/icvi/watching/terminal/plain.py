@@ -11,12 +11,12 @@ from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
+from icvi.watching.terminal.idle import IdleLines
 from icvi.watching.terminal.numbers import clock_time
 from icvi.watching.terminal.rows import rows_of
 from icvi.watching.terminal.snapshot import Snapshot, StreamProgress
 from icvi.watching.terminal.summary import End, last_cluster, skipped_and_lost, summary
 from icvi.watching.terminal.table import plain_table, plain_value
-from icvi.watching.terminal.idle import IdleLines
 from icvi.watching.terminal.view import Clock, Outcome, View, Watched
 from icvi.watching.terminal.waiting import GatheringPace
 from icvi.wording import percent, plural, printable

@@ -176,14 +176,15 @@ class Screen:
         return grid
 
     def _facts(self, snapshot: Snapshot) -> Iterator[str]:
-        yield "" if snapshot.share is None else percent(snapshot.share).rjust(5)
-        waits = self.waits  # another thread may set it
+        waits, gathering = self.waits, self.gathering  # another thread may set them
+        share = snapshot.share if gathering is None else None  # there is no room for all
+        yield "" if share is None else percent(share).rjust(5)
         left = snapshot.left
         if self.compiles:
             yield COMPILING
             left = None
-        elif self.gathering is not None:
-            yield self.gathering
+        elif gathering is not None:
+            yield gathering
             left = None
             if waits is not None and self._clock() - waits >= _PATIENCE:
                 yield waiting_for(self._clock() - waits)
