@@ -48,6 +48,7 @@ html_title = f"icvi {release}"
 html_math_renderer = "mathml"
 html_static_path = ["_static"]
 html_css_files = ["icvi.css"]
+html_js_files = ["copy.js"]
 html_extra_path = ["_generated/extra"]
 html_copy_source = False
 html_show_sphinx = False

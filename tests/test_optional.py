@@ -38,10 +38,13 @@ USES = [
     ("matplotlib", "plot", "trace().plot()"),
     ("matplotlib", "plot", "plot_traces({'': trace()})"),
     ("matplotlib", "plot", "icvi.Connectivity().plot([[0.0, 0.0]])"),
+    ("matplotlib", "plot", "icvi.plots.silhouette([[0.0], [1.0], [5.0]], [0, 0, 1])"),
     ("matplotlib", "study", "run('study', '--out', 'out')"),
     ("bokeh", "report", "watched(report='page.html')"),
     ("bokeh", "report", "run('watch', *WATCH, '--report', 'page.html')"),
     ("bokeh", "report", "Report('page.html', tracker()).finish()"),
+    ("bokeh", "report", "trace().report('page.html')"),
+    ("pyarrow", "stream", "run('report', written('a.csv', 'sample,k,CH\\n1,1,2\\n'))"),
     ("jinja2", "report", "watched(report='page.html')"),
     ("jinja2", "report", "Report('page.html', tracker()).finish()"),
     ("jinja2", "study", "run('study', '--out', 'out')"),
@@ -222,6 +225,7 @@ GUARDED = {
     "watching/labellers/river_labels.py",  # asked about an object of river
     "watching/labellers/scikit_labels.py",  # asked about an estimator of scikit-learn
     "plots/connvis.py",  # draws into axes
+    "plots/ticks.py",  # formats the axis of a figure
 }
 GUARDED_FOLDERS = ("study/figures/", "watching/report/")
 

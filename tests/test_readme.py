@@ -41,7 +41,7 @@ def test_python_blocks_run_in_order_and_what_they_show_is_what_comes_out(
     scope: dict[str, object] = {"__name__": "readme"}
     for block in blocks("python"):
         exec(compile(block, "README.md", "exec"), scope)
-    for picture in ("curves.png", "connvis.png"):
+    for picture in ("curves.png", "connvis.png", "silhouette.png"):
         assert (tmp_path / picture).stat().st_size > 10_000
     printed = capsys.readouterr().out
     assert "nan k<2" in printed

@@ -23,10 +23,8 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         "watching.reading.Reading",
         "insight.alarms.Alarm",
     ),
-    "Tracking": (
-        *("Tracker", "TrackerBank", "Panes", "Trace", "Path", "plots.traces.plot_traces"),
-        *("load", "from_bytes"),
-    ),
+    "Tracking": ("Tracker", "TrackerBank", "Panes", "Trace", "Path", "load", "from_bytes"),
+    "Figures": ("plots.silhouette", "plots.plot_traces", "plots.plot_connvis", "plots.plot_path"),
     "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": (
         "score",
@@ -38,7 +36,10 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         "insight.verdict.Verdict",
         "insight.verdict.Advice",
     ),
-    "Indices": ("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
+    "Indices": (
+        *("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
+        *("CH", "PBM", "SIL", "XB", "DB", "PS", "WB", "GD43", "GD53"),
+    ),
     "Clusterers": ("FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),
     "States": ("Partition", "Connectivity"),
     "Errors and version": (
@@ -87,7 +88,8 @@ def write_api(path: Path) -> None:
 def _sections() -> dict[str, tuple[str, ...]]:
     """The sections, and one for public names that are in none of them."""
     named = {name for names in _SECTIONS.values() for name in names}
-    rest = tuple(name for name in icvi.__all__ if name not in named and name not in _MODULES)
+    known = {*named, *_MODULES, "plots"}
+    rest = tuple(name for name in icvi.__all__ if name not in known)
     return {**_SECTIONS, _REST: rest} if rest else _SECTIONS
 
 
@@ -118,6 +120,8 @@ def _contents(files: list[str]) -> str:
 def _line(name: str) -> str:
     """A link to a name, and the first line of its docstring."""
     value = _value(f"icvi.{name}")
+    if isinstance(value, icvi.Index):
+        return f"- `icvi.{name}`: {value.title}."
     summary = (inspect.getdoc(value) or "").partition("\n\n")[0]
     words = "The version" if isinstance(value, str) else " ".join(summary.split())
     return f"- `icvi.{name}`: {words.rstrip('.')}."
@@ -130,6 +134,9 @@ def _module_entries(module: str) -> list[str]:
 
 def _entry(path: str) -> str:
     value = _value(path)
+    if isinstance(value, icvi.Index):
+        page = f":doc:`its page </indices/{value.name}>`"
+        return f".. py:data:: {path}\n   :type: icvi.Index\n\n   {value.title}; see {page}."
     if isinstance(value, types.GenericAlias):  # a class to `inspect`, but not to a reader
         return f".. autodata:: {_home(path)}\n   :no-value:"
     if inspect.isclass(value) and issubclass(value, BaseException):

@@ -505,6 +505,8 @@ USAGE = {
     "s.csv --labels c --window 5s": "--window is a time: it needs --time COL",
     "s.csv --labels c --half-life 5s": "--half-life is a time: it needs --time COL",
     "s.csv --labels c --window 5 --half-life 5": "give either --window or --half-life",
+    "s.csv --labels c --report-every 10min": "--report-every needs a --report",
+    "s.csv --labels c --report p.html --report-every 10": "--report-every is a time, such as 30s",
     "s.csv --labels c --group g": "--group is for redis://",
     "- --labels c": "standard input needs --format csv or --format ndjson",
     "- --labels c --format parquet": "standard input needs --format csv or --format ndjson",

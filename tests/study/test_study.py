@@ -28,6 +28,7 @@ from icvi.study.scenarios import BEYOND, PAPER, SCENARIOS
 from icvi.study.tasks import (
     Settings,
     largest_differences,
+    run_orders,
     run_shown_order,
     run_sweep_point,
     search_order,
@@ -204,11 +205,20 @@ def test_a_study_has_everything_it_promises(study):
     assert all(SCENARIOS[name].title in page for name in names)
 
 
+def test_the_order_that_is_drawn_is_one_of_the_orders():
+    settings, scenario = Settings(seed=7, orders=3, quick=True), SCENARIOS["r15_under"]
+    orders = run_orders(settings, scenario, range(3))
+    drawn = search_order(settings, scenario)
+    assert drawn in [order["seed"] for order in orders]
+    nearest = min(orders, key=lambda order: abs(order["ari"] - scenario.paper_ari))
+    assert drawn == nearest["seed"]
+
+
 def test_traces_hold_samples_labels_winners_and_readings(study):
     table = pyarrow.parquet.read_table(study / "traces" / "r15_under.parquet")
     assert set(table.column_names) >= {"sample", "label", "k", "x1", "x2", "truth", *INDICES}
     assert table.num_rows == 600
-    settings, scenario = Settings(quick=True), SCENARIOS["r15_under"]
+    settings, scenario = Settings(quick=True, orders=2), SCENARIOS["r15_under"]
     e = run(scenario, settings.load(scenario), search_order(settings, scenario))
     np.testing.assert_array_equal(table["Conn"].to_numpy(), e.trace["Conn"])
     np.testing.assert_array_equal(table["winner"].to_numpy(), e.winners[:, 0])

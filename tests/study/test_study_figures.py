@@ -71,8 +71,9 @@ def test_partitions_of_the_same_data_have_the_same_scales(experiment):
         for each in (experiment, coarse):
             values = each.trace[name][int(np.argmax(each.trace.k >= 2)) :]
             values = values[np.isfinite(values)]
-            assert low < np.quantile(values, 0.1)
             assert values.max() < high
+            # A logarithmic axis leaves out what is close to underflow.
+            assert low < values.min() or one[name].get_yscale() == "log"
 
 
 def test_files_are_not_blank_and_the_same_twice(tmp_path, experiment):

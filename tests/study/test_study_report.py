@@ -17,6 +17,7 @@ import study_inputs as made
 from icvi.indices import catalogue
 from icvi.study.experiment import INDICES
 from icvi.study.report import GLOSSARY, render, write_report
+from icvi.study.statements import together
 from icvi.wording import percent
 
 NAMES = ("r15_correct", "r15_under", "d4_correct", "d4_over", "eight_over")
@@ -98,11 +99,12 @@ def test_every_scenario_and_every_finding_is_in_it(page, inputs):
 
 
 def test_indices_stand_together_where_the_statement_is_the_same(page, inputs):
-    ch, xb, db, ni = (percent(f["share"]) for f in inputs["findings"][1:5])
+    found = [(percent(f["share"]), together(f)) for f in inputs["findings"][1:5]]
+    ch, xb, db, ni = (f"{share}, {f['holds']} of {f['of']}" for share, f in found)
     assert f"As in the paper: it does for CH ({ch}); it does not for XB ({xb})." in page.words
     assert f"Only sometimes: DB ({db})." in page.words
     assert f"Contrary to the paper: it does not for NI ({ni})." in page.words
-    assert f"({ch})".replace(" ", "\xa0") in page.text  # no line break before %
+    assert f"({found[0][0]}".replace(" ", "\xa0") in page.text  # no line break before %
     assert "Counted where the step is > 5 % of the range." in page.text
 
 

@@ -336,6 +336,11 @@ CALLS = {
         lambda _, v: icvi.watch(np.array(X), icvi.FuzzyART(), checkpoint_every=v),
         NO_NUMBERS | SPANS | TRUTH | NONE | NEGATIVE,
     ),
+    "report_every": (
+        nothing,
+        lambda _, v: icvi.watch(np.array(X), icvi.FuzzyART(), report="page.html", report_every=v),
+        NO_NUMBERS | TRUTH | NEGATIVE | ZERO,
+    ),
     "winner": (connectivity, lambda c, v: c.update(v, 0, "a"), NUMBERS | NONE | NEGATIVE | HALVES),
     "runner-up": (connectivity, lambda c, v: c.update(0, v, "a"), NUMBERS | HALVES),
     "winners": (

@@ -296,6 +296,22 @@ def test_the_page_is_written_again_while_the_stream_runs(tmp_path, monkeypatch):
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 
 
+def test_a_watch_writes_the_page_again_and_again(tmp_path):
+    X, labels = stream(400, 2)
+    path = tmp_path / "page.html"
+    with icvi.watch(
+        (X, labels), indices=["CH"], rows=100, report=path, report_every=1e-9, insight=False
+    ) as watch:
+        pages = [words(path) for _ in watch.steps() if path.exists()]
+    found = [int(re.search(r"up to sample ([\d,]+)", page)[1]) for page in pages]
+    assert found
+    assert found[0] == 100
+    assert found == sorted(found)
+    assert "Still running" not in words(path)
+    with pytest.raises(ValueError, match="report_every needs a report"):
+        icvi.watch((X, labels), report_every=60)
+
+
 def test_a_folder_that_is_missing_is_noticed_at_the_beginning(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"the folder .*nowhere does not exist"):
         Report(tmp_path / "nowhere" / "page.html", icvi.Tracker(["CH"])).begin()
