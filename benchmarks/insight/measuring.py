@@ -37,6 +37,10 @@ class Outcome:
         Adjusted Rand index of classes and right labels after all merges that are advised.
     delay : int or None
         Samples between the fault and its alarm.
+    at_end : bool
+        The alarm came from the look at the end of the stream.
+    undecided : bool
+        It was said that it cannot be told whether the two closest clusters are one or two.
     """
 
     case: Case
@@ -46,6 +50,8 @@ class Outcome:
     grade: str = ""
     ari: float = 1.0
     delay: int | None = None
+    at_end: bool = False
+    undecided: bool = False
 
 
 @dataclass(frozen=True)
@@ -84,6 +90,7 @@ def with_all_data(case: Case) -> list[Outcome]:
                 wrong=[said(advice) for advice in v.advice if not labelling.asks_for(advice)],
                 grade=v.grade,
                 ari=ari_after(v.advice, labelling.labels, stream.truth),
+                undecided=any({*pair} == {*stream.closest} for pair in v.undecided),
             )
         )
     return outcomes

@@ -117,6 +117,9 @@ def known_rows(outcomes: Sequence[Outcome]) -> Iterator[Row]:
                 what = f"right labels after all merges advised: {how} ARI"
                 at_least = _ARI if how == "mean" else None
                 yield Row(part, f"{name}_ari_{how}", what, ari, "", None, len(aris), at_least)
+        told = [each.undecided for each in right]
+        what = "right labels: cannot tell whether the closest two are one cluster"
+        yield share(part, f"{name}_undecided", what, told)
         for grade in ("distinct", "touching", "overlapping", "unknown"):
             graded = [each.grade == grade for each in right]
             yield share(part, f"{name}_{grade}", f"right labels graded {grade}", graded)
@@ -135,6 +138,10 @@ def streaming_rows(outcomes: Sequence[Outcome], all_data: Sequence[Outcome]) -> 
                 recall = 100.0 * sum(found[key] for key in same) / len(same)
                 targets[kind] = recall - _LESS_ON_STREAMS
         yield from _by_kind(part, f"stream_{slug(S)}", here, targets)
+        for kind in KINDS[1:]:
+            last = [each.at_end for each in here if each.kind == kind]
+            name = f"stream_{slug(S)}_{kind}_at_end"
+            yield share(part, name, f"{kind}: found by the look at the end of the stream", last)
         for kind in KINDS[1:]:
             delays = [e.delay for e in here if e.kind == kind and e.delay is not None]
             middle = statistics.median(delays) if delays else None

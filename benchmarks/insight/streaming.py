@@ -23,7 +23,7 @@ def available() -> bool:
 
 
 def while_streaming(case: Case) -> list[Outcome]:
-    """Alarms on all labellings of a stream."""
+    """Alarms on all labellings of a stream, with a last look when it ends."""
     stream = draw(case)
     return [_outcome(stream, labelling) for labelling in labellings(stream)]
 
@@ -40,6 +40,9 @@ def _outcome(stream: Stream, labelling: Labelling) -> Outcome:
         part = slice(start, start + _CHUNK)
         trace = tracker.update_many(stream.X[part], labelling.labels[part])
         raised += [alarm for alarm in trace.alarms if alarm.event == "raised"]
+    last = [alarm for alarm in tracker.look_again() if alarm.event == "raised"]
+    early = any(labelling.asks_for(alarm) for alarm in raised)
+    raised += last
     right = [alarm for alarm in raised if labelling.asks_for(alarm)]
     return Outcome(
         stream.case,
@@ -47,4 +50,5 @@ def _outcome(stream: Stream, labelling: Labelling) -> Outcome:
         found=bool(right),
         wrong=[said(alarm) for alarm in raised if not labelling.asks_for(alarm)],
         delay=max(0, min(alarm.sample for alarm in right) - labelling.since) if right else None,
+        at_end=bool(right) and not early,
     )

@@ -34,7 +34,7 @@ from icvi.insight.advice import (
 from icvi.insight.doubts import FEWEST
 from icvi.insight.quick_look import may_be_two
 from icvi.insight.separation import DISTINCT, along_centers
-from icvi.insight.split import LEVEL
+from icvi.insight.split import LEVEL, may_split
 from icvi.state.one_thread import one_thread
 from icvi.wording import short
 
@@ -42,19 +42,19 @@ Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
 FIRST = 25
-#: Growth until a cluster is looked at again: if it may be two; if it is one; and if it is one and so
-#: large that the samples that are kept hardly change.
+#: Growth until a cluster is looked at again: if it may be two; if it is one; and if it is one, and
+#: so large that the samples that are kept hardly change.
 _SOON, _LATER, _LATE = 1.25, 1.6, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
 _MERGE_LEVEL = 0.01  # of looks at small clusters: alpha above
-#: The same for splits, as far as the level of a single look allows. The test for a valley errs less
-#: often than its level says, because clusters with one peak are fullest in the middle: measured, 20
-#: times less often over seven families, 5 times for uniform cubes, the flattest.
-_SPLIT_LEVEL = 0.6
+#: The same for splits, as far as the level of a single look allows. It is nominal: the test for a
+#: valley errs far less often than its level says, because clusters with one peak are fullest in the
+#: middle; see `LEVEL`.
+_SPLIT_LEVEL = 0.5
 _CLEARLY = 0.5  # by how much clusters are apart that need no closer look
 _SLACK = 0.1  # of a separation, before advice is withdrawn
-_STILL_FULL, _STILL_SHARP = 0.55, 0.85  # a gap and a border, likewise
+_STILL_FULL, _STILL_SHARP = 0.55, 0.75  # a gap and a border, likewise
 
 #: Parts of a rule's text.
 _COMPARISON, _DURATION = re.compile(r" [<>]=? "), re.compile(r" for \d+$")
@@ -158,6 +158,11 @@ class Alarms:
         self.watched[label] = watched._replace(entered=entered)
         return entered >= watched.due
 
+    def has_grown(self, label: Hashable) -> bool:
+        """Whether a cluster has got samples since the last look, and has enough for one."""
+        watched = self.watched.get(label, _NEW)
+        return watched.entered > 0 and watched.total + watched.entered >= FIRST
+
     # -- looking ---------------------------------------------------------------------------
 
     def look(
@@ -166,6 +171,7 @@ class Alarms:
         evidence: Evidence,
         sample: int,
         labels: Collection[Hashable] | None = None,
+        patient: bool = False,
     ) -> list[Alarm]:
         """Look at a cluster: alarms for advice that it gives or takes back.
 
@@ -179,9 +185,11 @@ class Alarms:
             How many samples have come.
         labels : collection of hashable, optional
             All clusters; by default those of the evidence.
+        patient : bool
+            Whether to take the time to search for directions that the quick look does not find.
         """
         with one_thread():
-            return self._look(label, evidence, sample, labels)
+            return self._look(label, evidence, sample, labels, patient)
 
     def _look(
         self,
@@ -189,6 +197,7 @@ class Alarms:
         evidence: Evidence,
         sample: int,
         labels: Collection[Hashable] | None,
+        patient: bool,
     ) -> list[Alarm]:
         alive = set(evidence.labels if labels is None else labels)
         known = self.watched.get(label, _NEW)
@@ -205,7 +214,9 @@ class Alarms:
             number = [*evidence.labels].index(label)
             # What stands is withdrawn by the whole test only.
             suspicious = total >= _FEW and (
-                self._stands("split", label) or may_be_two(evidence.samples[number], self.distinct)
+                self._stands("split", label)
+                or may_be_two(evidence.samples[number], self.distinct)
+                or (patient and may_split(evidence.samples[number], distinct=self.distinct))
             )
             for advice in self._advice(evidence, number, total, suspicious, standing):
                 if advice.key in before:
@@ -233,8 +244,9 @@ class Alarms:
         sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * share)
         new = Strictness(self.distinct, min(LEVEL, _SPLIT_LEVEL * share), sure)
         label, labels = evidence.labels[number], evidence.labels
-        strict = self._lenient("split") if self._stands("split", label) else new
-        advice = split(evidence, number, strict) if suspicious else None
+        stands = self._stands("split", label)
+        strict = self._lenient("split") if stands else new
+        advice = split(evidence, number, strict, patient=stands) if suspicious else None
         if advice is not None:
             # A cluster that is two is wider than either, and looks close to what lies beside it.
             yield advice
@@ -246,8 +258,8 @@ class Alarms:
         apart = along_centers(evidence.groups, np.full_like(near, number), near)
         near = near[~(apart > self.distinct + _CLEARLY)]
         near = near[[("split", frozenset([labels[j]])) not in others for j in near.tolist()]]
-        stands = np.array([self._stands("merge", label, labels[j]) for j in near.tolist()], bool)
-        for chosen, strict in ((near[stands], self._lenient("merge")), (near[~stands], new)):
+        old = np.array([self._stands("merge", label, labels[j]) for j in near.tolist()], bool)
+        for chosen, strict in ((near[old], self._lenient("merge")), (near[~old], new)):
             if chosen.size:
                 found = pairs(evidence.groups, np.full_like(chosen, number), chosen)
                 yield from merges(evidence, found, strict)

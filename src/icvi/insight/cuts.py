@@ -10,8 +10,8 @@ of :math:`C^{-1} (v_2 - v_1)` but not its direction.
    another direction.
 2. Two groups along each direction and the direction itself improve in turn: every sample belongs to
    both groups in part, as in a mixture of two Gaussians with one covariance.
-3. Mixtures of two Gaussians with a covariance each start from some of these groups and from pairs of
-   samples, see `icvi.insight.mixtures`.
+3. Mixtures of two Gaussians with a covariance each start from some of these groups, and from pairs
+   of samples; see `icvi.insight.mixtures`.
 4. All thresholds along the best directions are compared.
 
 Reference: D. Pena, F. J. Prieto and J. Viladomat, "Eigenvectors of a kurtosis matrix as interesting
@@ -50,7 +50,9 @@ class Effort(NamedTuple):
     rounds: int  # of improving all directions
     more_rounds: int  # of improving the best
     best: int  # directions along which thresholds are compared
-    mixtures: int  # that start from groups of samples nearer to one of two samples than to the other
+    mixtures: (
+        int  # that start from groups of samples nearer to one of two samples than to the other
+    )
 
 
 class Cut(NamedTuple):
@@ -223,7 +225,8 @@ def _candidates(white: _Whitened, widths: Array, rng: np.random.Generator, effor
 def _mixtures(Y: Array, R: Array, rng: np.random.Generator, effort: Effort) -> Array:
     """Shares of samples in groups that have a covariance each."""
     one, other = Y[rng.integers(0, len(Y), size=(2, effort.mixtures))]
-    nearer = Y @ (other - one).T > 0.5 * ((other**2).sum(axis=1) - (one**2).sum(axis=1))
+    middle = 0.5 * ((other**2).sum(axis=1) - (one**2).sum(axis=1))
+    nearer = middle < Y @ (other - one).T
     return two_gaussians(Y, np.concatenate([R, nearer], axis=1), _MIXTURE_ROUNDS)
 
 

@@ -44,7 +44,10 @@ def two_gaussians(Y: Array, R: Array, rounds: int) -> Array:
         C[:, range(r), range(r)] += _RIDGE
         L = np.linalg.cholesky(C)
         back = np.linalg.inv(L)
-        Z = np.matmul(Y, back.transpose(0, 2, 1)) - np.matmul(back, means[:, :, None])[:, None, :, 0]
+        Z = (
+            np.matmul(Y, back.transpose(0, 2, 1))
+            - np.matmul(back, means[:, :, None])[:, None, :, 0]
+        )
         log_p = np.log(size / n) - np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
         log_p = log_p[:, None] - 0.5 * np.einsum("mnr,mnr->mn", Z, Z)
         second = 1.0 / (1.0 + np.exp(np.clip(log_p[:m] - log_p[m:], -30.0, 30.0)))

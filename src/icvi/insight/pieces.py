@@ -1,13 +1,12 @@
-r"""Whether two labelled clusters are pieces of one: what lies between them, and how labels change there.
+r"""Whether two labelled clusters are pieces of one: what lies between them, and whether labels mix.
 
 Two clusters whose separation is about what a density gives that was cut may have been cut from one,
 or may be two that overlap. Moments cannot tell, samples can:
 
 - the gap between pieces is *full*: it holds about as many samples as equal bands around the means;
 - labels of pieces change *sharply*, because a clusterer drew the line. Clusters that overlap have
-  labels that mix: beyond the place that lies as many of its standard deviations from either mean
-  there are about :math:`\Phi(-S)` of both, if they are bell-shaped, and hardly less if they are not.
-  Of pieces there is next to nothing.
+  labels that mix: wherever the line is drawn, about :math:`\Phi(-S)` of both are on the wrong side
+  if they are bell-shaped, and hardly fewer if they are not. Of pieces hardly any are.
 
 Two labels that mix, and are not in the same place either, may be one cluster or two: that is a
 matter of definition.
@@ -41,8 +40,8 @@ class Border(NamedTuple):
         Samples in a band between the clusters over those in the emptier of two equal bands around
         their means, along directions that other samples chose; about 1 where one density was cut.
     mixed : float
-        Samples on the wrong side over those of two bell-shaped clusters with the same separation;
-        about 1 where clusters overlap, and less where one density was cut.
+        Share of samples on the wrong side of the best line, over that of two bell-shaped clusters
+        with the same separation; about 1 where clusters overlap, less where one density was cut.
     """
 
     full: float
@@ -92,19 +91,18 @@ def border(X: Array, first: Mask, seed: int = 0) -> Border:
         for moment in (n, sums, products)
         for total in [moment.sum(axis=1)[None]]
     ]
-    places, tilts = _along(X, *train)
+    places = _along(X, *train)
     held_out = places[np.arange(len(X)), 1 + fold]
     gap, side = bands(held_out)
     full = gap / side if side else math.inf
-    if len(X) < _PER_FEATURE * X.shape[1]:
-        return Border(full, _mixed(held_out, first, tilts[1 + fold]))
-    return Border(full, _mixed(places[:, 0], first, tilts[0]))
+    crowded = len(X) >= _PER_FEATURE * X.shape[1]
+    return Border(full, _mixed(places[:, 0] if crowded else held_out, first))
 
 
-def _along(X: Array, n: Array, sums: Array, products: Array) -> tuple[Array, Array]:
-    """Places of samples along Fisher's directions of several moments of two groups, and tilts.
+def _along(X: Array, n: Array, sums: Array, products: Array) -> Array:
+    """Places of samples along Fisher's directions of several moments of two groups.
 
-    The groups' means are at -1/2 and 1/2; as many standard deviations from either is the tilt.
+    The groups' means are at -1/2 and 1/2.
     """
     d = X.shape[1]
     means = sums / n[:, :, None]
@@ -122,19 +120,18 @@ def _along(X: Array, n: Array, sums: Array, products: Array) -> tuple[Array, Arr
     with np.errstate(all="ignore"):  # groups in one place, or without width
         low, high = np.einsum("fgi,fi->gf", means, w)
         places = (X @ w.T - (low + high) / 2.0) / (high - low)
-        spread = np.einsum("fi,fgij,fj->gf", w, scatter, w) / n.T
-        s1, s2 = np.sqrt(np.maximum(spread, 0.0))
-        tilts = 0.5 * (s1 - s2) / (s1 + s2)
-    return np.nan_to_num(places, nan=math.inf), np.nan_to_num(tilts)
+    return np.nan_to_num(places, nan=math.inf)
 
 
-def _mixed(places: Array, first: Mask, tilt: Array) -> float:
+def _mixed(places: Array, first: Mask) -> float:
     """Samples on the wrong side over those of bell-shaped clusters."""
+    order = np.argsort(places, kind="stable")
+    below = np.cumsum(first[order]) / first.sum()
+    above = 1.0 - np.cumsum(~first[order]) / (~first).sum()
+    wrong = 1.0 - 0.5 * float((below + above).max())
     a, b = places[first], places[~first]
-    beyond = places > tilt
-    wrong = 0.5 * (beyond[first].mean() + 1.0 - beyond[~first].mean())
     with np.errstate(all="ignore"):
         S = float((b.mean() - a.mean()) / (a.std() + b.std()))
     if not math.isfinite(S):
         return 1.0
-    return float(wrong / max(NormalDist().cdf(-S), 1e-12))
+    return wrong / max(NormalDist().cdf(-S), 1e-12)

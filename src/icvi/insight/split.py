@@ -7,7 +7,8 @@ each fold is judged by the direction and the threshold that the others chose, se
 - their separation across the cut exceeds sqrt(3), what a uniform density cut anywhere gives;
 - there is a valley: a band around the threshold holds fewer samples than bands of the same width
   around either group's mean. A density with one peak has none, however skewed or long-tailed it is,
-  so that the chance to find one is at most the level of a binomial test.
+  so that the chance to find one is at most the level of a binomial test. The clearer the
+  separation, the larger the level: see `Split.holds`.
 
 Most clusters are one, and not even the best cut of all samples, judged on these, holds. That is
 what `may_split` looks at, at less than a tenth of the cost.
@@ -37,11 +38,11 @@ _THOROUGH = Effort(starts=30, pursuit=3, rounds=3, more_rounds=5, best=16, mixtu
 
 #: Samples below which no valley can be seen.
 FEWEST = 30
-#: Level of the test for a valley. Of 1,344 clusters with one peak, of seven families and with 30 to
-#: 256 samples, 5 were split at this level; of 800 uniform cubes, the flattest of all, 10.
-LEVEL = 0.07
-#: By how much the level grows with the separation, one standard error less, and how large it gets.
-_GROWTH, _MOST = 12.0, 0.4
+#: Level of the test for a valley where the separation is just large enough; and by how much it
+#: grows with the separation, one standard error less, up to which level. Of 1,500 clusters with one
+#: peak, of 15 families and with 50 to 700 samples, 1 was split; of 1,000 flat ones (cubes, balls,
+#: beta, triangular), the hardest to tell from two, 9.
+LEVEL, _GROWTH, _MOST = 0.04, 24.0, 0.4
 _HOPELESS = 0.6  # p-value of the first deal, from which on a second one does not matter
 _LENIENT = 0.2  # level of a quick look
 
@@ -64,13 +65,14 @@ class Split(NamedTuple):
         level : float
             Level of the test for a valley; smaller where a cluster is tested again and again.
         """
-        # Half of all deals of a density with one peak leave the gap a little emptier; but none
-        # separates its halves clearly, unless in a tail, where the gap is the fuller one.
+        # A density with one peak separates its halves clearly only where one is a tail, and there
+        # the gap is fuller than the tail: the clearer the separation, the less a valley must show.
         beyond = max(0.0, self.separation - self.error - distinct)
-        return self.separation > distinct and self.p_value < min(_MOST, level * (1.0 + _GROWTH * beyond))
+        allowed = min(_MOST, level * (1.0 + _GROWTH * beyond))
+        return self.separation > distinct and self.p_value < allowed
 
 
-def find_split(X: Array, seed: int = 0) -> Split | None:
+def find_split(X: Array, seed: int = 0, patient: bool = True) -> Split | None:
     """Test whether the samples of one cluster are two clusters; None where that cannot be told.
 
     Parameters
@@ -79,6 +81,8 @@ def find_split(X: Array, seed: int = 0) -> Split | None:
         Samples of one cluster; some hundreds suffice.
     seed : int
         Random seed of folds and starts.
+    patient : bool
+        Whether to search thoroughly even where a shorter search has found nothing.
 
     Examples
     --------
@@ -88,32 +92,21 @@ def find_split(X: Array, seed: int = 0) -> Split | None:
     >>> find_split(one).holds(), find_split(one + 5.0 * (one[:, :1] > 0.0)).holds()
     (False, True)
     """
-    n = len(X)
-    if n < FEWEST:
+    if len(X) < FEWEST:
         return None
     rng = np.random.default_rng(seed)
     X, widths = scaled(X, rng)
     if X.shape[1] == 0:
         return None
-    places, gaps = np.empty((_DEALS, n)), np.empty((_DEALS, n))
-    first = np.empty((_DEALS, n), dtype=bool)
-    for deal in range(_DEALS):
-        fold = rng.permutation(np.arange(n) % _FOLDS)
-        for f in range(_FOLDS):
-            test = fold == f
-            cut = best_cut(X[~test], widths, rng, _THOROUGH)
-            if cut is None:
-                return None
-            places[deal, test], first[deal, test] = cut.judge(X[test])
-            gaps[deal, test] = cut.gap
-        so_far = slice(deal + 1)
-        found = _evidence(places[so_far], gaps[so_far], first[so_far], first[0])
+    if not patient:
+        found = _cross_fitted(X, widths, rng, _QUICK, deals=1)
         if found is None or found.p_value > _HOPELESS:
             return found
+    found = _cross_fitted(X, widths, rng, _THOROUGH, _DEALS)
+    if found is None or found.p_value > _HOPELESS:
+        return found
     whole = best_cut(X, widths, rng, _THOROUGH)
-    if whole is None:
-        return None
-    return found._replace(members=whole.judge(X)[1])
+    return None if whole is None else found._replace(members=whole.judge(X)[1])
 
 
 def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT) -> bool:
@@ -160,6 +153,30 @@ def valley(places: Array, gaps: Array | float = 0.0) -> float:
     """
     gap, side = bands(places, gaps)
     return _binomial(gap, gap + side)
+
+
+def _cross_fitted(
+    X: Array, widths: Array, rng: np.random.Generator, effort: Effort, deals: int
+) -> Split | None:
+    """Judge each fold by the cut that the others choose; a hopeless first deal is the only one."""
+    n = len(X)
+    places, gaps = np.empty((deals, n)), np.empty((deals, n))
+    first = np.empty((deals, n), dtype=bool)
+    found: Split | None = None
+    for deal in range(deals):
+        fold = rng.permutation(np.arange(n) % _FOLDS)
+        for f in range(_FOLDS):
+            test = fold == f
+            cut = best_cut(X[~test], widths, rng, effort)
+            if cut is None:
+                return None
+            places[deal, test], first[deal, test] = cut.judge(X[test])
+            gaps[deal, test] = cut.gap
+        so_far = slice(deal + 1)
+        found = _evidence(places[so_far], gaps[so_far], first[so_far], first[0])
+        if found is None or found.p_value > _HOPELESS:
+            break
+    return found
 
 
 def _evidence(places: Array, gaps: Array | float, first: Mask, members: Mask) -> Split | None:

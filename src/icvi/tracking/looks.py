@@ -51,11 +51,23 @@ class Looks:
         return Evidence([known[i] for i in numbers.tolist()], _groups(clusters, numbers), samples)
 
     def look(
-        self, label: Hashable, clusters: Clusters, forgetting: Forgetting, sample: int
+        self,
+        label: Hashable,
+        clusters: Clusters,
+        forgetting: Forgetting,
+        sample: int,
+        patient: bool = False,
     ) -> None:
         """Look at one cluster, beside those that are near."""
         evidence = self.evidence(clusters, forgetting, _near(clusters, label))
-        self.found += self.alarms.look(label, evidence, sample, clusters.labels)
+        self.found += self.alarms.look(label, evidence, sample, clusters.labels, patient)
+
+    def look_again(self, clusters: Clusters, forgetting: Forgetting, sample: int) -> None:
+        """Look at all clusters that have grown since the last look, and take time for it."""
+        self.found = []
+        for label in [*clusters.labels]:
+            if self.alarms.has_grown(label):
+                self.look(label, clusters, forgetting, sample, patient=True)
 
     def add(self, X: Floats, serials: Integers, log_weights: Floats, number: int) -> None:
         """Samples have entered clusters; see `Reservoir.add`."""
@@ -142,9 +154,11 @@ class Schedule:
         return place + 1, self._names[number - 1]
 
     def count(self, stop: int) -> None:
-        """Count the samples before a cut, or the end."""
-        for number, places in self._places.items():
-            counted = int(np.searchsorted(places, stop))
+        """Count the samples before a cut, of clusters that are looked at there, or the end."""
+        at_end = stop >= self._n
+        due = self._places if at_end else {number for place, number in self._due if place < stop}
+        for number in due:
+            counted = int(np.searchsorted(self._places[number], stop))
             if counted > self._counted[number]:
                 self._alarms.enter(self._names[number - 1], counted - self._counted[number])
                 self._counted[number] = counted

@@ -1120,12 +1120,41 @@ class Tracker(ClusterSummary):
     @property
     @exclusive
     def alarms(self) -> list[Alarm]:
-        """Alarms that the last call of `update` or `update_many` has raised or withdrawn.
+        """Alarms that the last `update`, `update_many` or `look_again` has raised or withdrawn.
 
         A cluster is looked at when it has 25 samples, and again as it grows.
         Errors are controlled over all looks.
         """
         return [*self._needed_looks("alarms").found]
+
+    @changes
+    def look_again(self) -> list[Alarm]:
+        """Look now at every cluster that has grown since the last look at it.
+
+        Looks become rare as clusters grow, so the last samples of a stream may not have been looked
+        at when it ends. Needs ``insight=True``.
+
+        Returns
+        -------
+        list of Alarm
+            Alarms that were raised or withdrawn, also in `alarms`.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import icvi
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.normal(size=(400, 2)) + 8.0 * (np.arange(400) > 320)[:, None]
+        >>> t = icvi.Tracker(["WB"], insight=True)
+        >>> t.update_many(X, np.zeros(400)).alarms
+        []
+        >>> [(alarm.sample, alarm.action, alarm.clusters) for alarm in t.look_again()]
+        [(400, 'split', (0.0,))]
+        """
+        looks = self._needed_looks("alarms")
+        self._undo = self._snapshot(growing=self._clusters.labels)
+        looks.look_again(self._clusters, self._forgetting, self._seen)
+        return [*looks.found]
 
     def _needed_looks(self, what: str) -> Looks:
         if self._looks is None:
