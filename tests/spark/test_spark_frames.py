@@ -109,6 +109,7 @@ class TestColumns:
             ({"features": "name"}, TypeError, "'name' to hold numbers, arrays .*, got string"),
             ({"features": [3]}, TypeError, "features as names of columns, got 3"),
             ({"weight": "name"}, TypeError, "'name' to hold numbers, got string"),
+            ({"label": "d"}, TypeError, "'d' to hold integers, .*, got decimal"),
             ({"label": None}, TypeError, "label as names of columns, got None"),
             ({"indices": ["Conn"]}, ValueError, "Conn, which depends on the order"),
             ({"handle_invalid": "drop"}, ValueError, "handle_invalid to be one of"),
@@ -118,6 +119,7 @@ class TestColumns:
     def test_what_cannot_be_scored_is_refused_before_anything_runs(
         self, frame, options, error, message
     ):
+        frame = frame.withColumn("d", frame["x"].cast("decimal(10,2)"))
         with pytest.raises(error, match=message):
             icvi.spark.scores(frame, **{"features": FEATURES, "label": "label", **options})
 

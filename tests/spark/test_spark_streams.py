@@ -207,6 +207,16 @@ class TestRefusals:
         with pytest.raises(ValueError, match="expected a stream"):
             icvi.spark.watch(frame, checkpoint=str(folder.parent / "c"), to="readings", **OPTIONS)
 
+    def test_a_stream_is_refused_where_all_rows_must_be_there(self, spark, folder):
+        for function, options in (
+            (icvi.spark.scores, OPTIONS),
+            (icvi.spark.scores_by, {**OPTIONS, "key": "key"}),
+        ):
+            with pytest.raises(
+                ValueError, match=r"got a stream; for a stream use icvi\.spark\.watch"
+            ):
+                function(stream(spark, folder), **options)
+
     def test_nothing_is_restored_from_nothing(self, spark, tmp_path):
         with pytest.raises(ValueError, match="there is no state in"):
             icvi.spark.restored(spark, str(tmp_path))
