@@ -82,6 +82,8 @@ def use(thing: Any, path: Path) -> None:
     match thing:
         case icvi.Tracker():
             steps = _tracker_steps(thing)
+        case icvi.TrackerBank():
+            steps = _bank_steps(thing)
         case icvi.Partition():
             steps = _partition_steps(thing)
         case icvi.Connectivity():
@@ -162,6 +164,19 @@ def _tracker_steps(t: Any) -> list[Any]:
         feed,
         lambda: t.update(sample(5), "new", **options(5)),
         lambda: t.values,
+    ]
+
+
+def _bank_steps(bank: Any) -> list[Any]:
+    first = next(iter(bank), "new")
+    d = bank[first].n_features if first in bank else 2
+    return [
+        bank.readings,
+        lambda: bank.update(first, np.resize(X[40], d or 2), LABELS[40]),
+        lambda: bank.update_many(["pump", "new"] * 5, X[40:50], LABELS[40:50]),
+        lambda: bank + bank.copy(),
+        lambda: [step() for step in _tracker_steps(bank[first])[:4]] if first in bank else None,
+        bank.readings,
     ]
 
 

@@ -88,6 +88,24 @@ def _use_unread(t: Any) -> dict[str, Any]:
     return {**t.values, "noise": t.noise_share, "counts": t.counts}
 
 
+KEYS = np.array(["pump", "fan", "valve"])[np.arange(60) * 7 % 11 % 3].tolist()
+
+
+def _bank(indices: Any, **options: Any) -> Kind:
+    def make() -> Any:
+        bank = icvi.TrackerBank(indices, workers=1, **options)
+        bank.update_many(KEYS[:40], X[HALF], LABELS[HALF])
+        bank.update(("new", 7), X[0], "alone")
+        return bank
+
+    def resume(bank: Any) -> dict[str, Any]:
+        traces = bank.update_many(KEYS[40:], X[REST], LABELS[REST])
+        seen = {str(key): list(t.values.values()) for key, t in bank.items()}
+        return seen | {key: trace[FEW[0]] for key, trace in traces.items()}
+
+    return Kind(make, resume)
+
+
 PIECES, _ = blobs(260, d=2, k=1, seed=5)
 APART = PIECES + 6.0 * (np.arange(260) % 2)[:, None]
 
@@ -253,6 +271,9 @@ KINDS: dict[str, Kind] = {
     "tracker-insight-window": _insight(window=390),
     "tracker-insight-half-life": _insight(half_life=300.0),
     "tracker-insight-empty": _empty(FEW, insight=True, distinct=2.0),
+    "bank": _bank(["CH", "NI"], noise_label=2, undefined="limit"),
+    "bank-window": _bank(["CH", "Conn"], window=9, bounds=(-30.0, 30.0)),
+    "bank-empty": Kind(lambda: icvi.TrackerBank(FEW, half_life=5.0), lambda bank: {"n": len(bank)}),
     "partition": _partition(),
     "partition-scatter": _partition(scatter=True, noise_label="noise"),
     "partition-labels": Kind(_odd_labels, _use_partition),

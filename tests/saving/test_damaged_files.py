@@ -160,6 +160,20 @@ DAMAGES = {
     "an origin long ago": ("tracker-half-life", fact("origin", to=-(10**6)), "origin"),
     "no origin": ("tracker-half-life", fact("origin", to=None), "origin"),
     "a least weight of 2": ("tracker-half-life", fact("least_weight", to="0x1p+1"), "options"),
+    # banks
+    "a key twice": ("bank", fact("keys", to=["fan", "fan", "valve", "pump"]), "keys"),
+    "a key of numpy's": ("bank", fact("keys", 0, to={"ns": 1}), "keys"),
+    "a key more": ("bank", lambda facts, arrays: facts["keys"].append("new"), "ends"),
+    "a tracker that is cut": ("bank", entry("ends", 1, to=5), "ends"),
+    "a tracker beyond the end": ("bank", entry("ends", -1, to=10**6), "ends"),
+    "a tracker with another byte": ("bank", entry("trackers", 2000, to=255), "trackers: key "),
+    "a tracker of other options": (
+        "bank",
+        fact("template", "undefined", to="nan"),
+        "trackers: key 'pump': the state is damaged: options",
+    ),
+    "trackers as numbers": ("bank", array("trackers", lambda a: a.astype("<f8")), "trackers"),
+    "no template": ("bank", fact("template", to=None), "template"),
     # prototypes
     "a graph too many": ("tracker-conn", fact("prototypes", "graphs", to=[{}] * 3), "graphs"),
     "a graph of another form": (

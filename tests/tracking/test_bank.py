@@ -390,3 +390,101 @@ def test_a_time_that_goes_back_for_one_key_changes_none():
     with pytest.raises(ValueError, match="expected 2 times"):
         bank.update_many(["a", "b"], [[0.0], [1.0]], [0, 0], time=[15.0])
     assert [t.n_samples for t in bank.values()] == [1.0, 1.0]
+
+
+# -- combining, copying, saving ------------------------------------------------------------
+
+
+def split_banks(parts, **options):
+    """Banks that saw random shares of one flow of samples, and one that saw all of it."""
+    rng = np.random.default_rng(4)
+    X, labels = blobs(400, d=2, k=5)
+    keys = rng.choice(["a", "b", "c", "d"], 400)
+    whole = icvi.TrackerBank(["CH", "SIL"], **options)
+    whole.update_many(keys, X, labels, every=10**6)
+    banks = [icvi.TrackerBank(["CH", "SIL"], **options) for _ in range(parts)]
+    worker = rng.integers(0, parts, 400)
+    for number, bank in enumerate(banks):
+        mine = worker == number
+        bank.update_many(keys[mine], X[mine], labels[mine], every=10**6)
+    return banks, whole
+
+
+def test_banks_of_shares_of_the_samples_add_up_to_one_that_saw_all():
+    banks, whole = split_banks(3, noise_label=4)
+    banks[1].update("only here", [1.0, 2.0], 0)
+    before = [bank.to_bytes() for bank in banks]
+    total = sum(banks)
+    assert set(total) == {*whole, "only here"}
+    for key, tracker in whole.items():
+        assert total[key].n_samples == tracker.n_samples
+        for name, value in tracker.values.items():
+            assert total[key][name] == pytest.approx(value, rel=1e-12)
+    assert [bank.to_bytes() for bank in banks] == before
+    total["only here"].update([5.0, 5.0], 1)
+    assert banks[1]["only here"].n_clusters == 1
+    twice = banks[0] + banks[0]
+    assert twice["a"].n_samples == 2 * banks[0]["a"].n_samples
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (lambda: icvi.TrackerBank(["CH"]), "cannot combine: indices is .* here and"),
+        (lambda: icvi.TrackerBank(["CH", "SIL"], undefined="limit"), "cannot combine: undefined"),
+        (lambda: icvi.TrackerBank(["CH", "SIL"], noise_label=1), "cannot combine: noise_label is"),
+        (lambda: icvi.TrackerBank(["CH", "SIL"], window=9), r"cannot combine: \(window, half_life"),
+    ],
+)
+def test_banks_that_differ_are_not_combined(other, why):
+    (bank,), _ = split_banks(1)
+    with pytest.raises(ValueError, match=why):
+        bank.combine(other())
+    with pytest.raises(ValueError, match="cannot combine a bank with itself"):
+        bank.combine(bank)
+    with pytest.raises(TypeError, match="expected a TrackerBank, got Tracker"):
+        bank.combine(bank["a"])
+    with pytest.raises(TypeError):
+        bank + 1
+    assert sum([bank]).to_bytes() == bank.to_bytes()
+
+
+def test_a_key_that_cannot_be_combined_is_named_and_no_stream_changes():
+    (bank, other), _ = split_banks(2)
+    other.drop("d")
+    other.update("d", [1.0, 2.0, 3.0], 0)  # of another number of features
+    other.update("new", [1.0, 2.0], 0)
+    before = bank.to_bytes(), list(bank)
+    with pytest.raises(ValueError, match=r"^key 'd': cannot combine: features is 2 here and 3 in"):
+        bank.combine(other)
+    assert (bank.to_bytes(), list(bank)) == before
+
+
+def test_windows_are_combined_where_no_key_is_in_both():
+    a, b = (icvi.TrackerBank(["CH"], window=3) for _ in range(2))
+    a.update("x", [1.0], 0)
+    b.update("y", [1.0], 0)
+    assert list(a + b) == ["x", "y"]
+    b.update("x", [1.0], 0)
+    with pytest.raises(ValueError, match=r"^key 'x': cannot combine trackers with a window"):
+        a.combine(b)
+    assert list(a) == ["x"]
+
+
+def test_a_saved_bank_resumes_to_the_bit(tmp_path):
+    (bank,), _ = split_banks(1)
+    bank.save(tmp_path / "bank.icvi")
+    again = icvi.load(tmp_path / "bank.icvi")
+    assert list(again) == list(bank)
+    for each in (bank, again):
+        each.update_many(["a", "new"], [[1.0, 2.0], [3.0, 4.0]], [0, 1])
+    assert again.to_bytes() == bank.to_bytes()
+
+
+def test_a_copy_of_a_bank_goes_its_own_way():
+    (bank,), _ = split_banks(1)
+    before = bank.to_bytes()
+    twin = bank.copy()
+    twin.update("a", [9.0, 9.0], 7)
+    twin.drop("b")
+    assert bank.to_bytes() == before

@@ -28,6 +28,7 @@ Path = str | os.PathLike[str]
 #: Kind -> the module that packs and unpacks it.
 _MODULES = {
     "Tracker": "icvi.tracking.saved.tracker",
+    "TrackerBank": "icvi.tracking.saved.bank",
     "Partition": "icvi.state.saved_partition",
     "Connectivity": "icvi.connectivity.saved_connectivity",
     "FuzzyART": "icvi.art.saved_art",
@@ -43,7 +44,7 @@ def save(kind: str, thing: Any, path: Path) -> None:
 
 
 def load(path: Path, indices: Iterable[Any] = ()) -> Any:
-    """Load a tracker, a partition, a connectivity or an ART estimator from a file.
+    """Load a tracker, bank, partition, connectivity or ART estimator from a file.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
 
     Returns
     -------
-    Tracker, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
+    Tracker, TrackerBank, Partition, Connectivity, FuzzyART, FuzzySMART, FuzzyARTMAP or Quantizer
         It resumes exactly as the saved object would have.
 
     Examples

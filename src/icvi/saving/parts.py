@@ -217,6 +217,10 @@ class Part:
         self.require(fine, name, f"integers from {least} to {most}")
         return array
 
+    def bytes(self, name: str) -> NDArray[np.uint8]:
+        """An array of bytes."""
+        return self._array(name, np.dtype(np.uint8), (None,))
+
     def _array(self, name: str, dtype: np.dtype[Any], shape: Shape) -> NDArray[Any]:
         if name not in self._arrays:
             raise self.damage(name, "it is missing")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,12 +16,13 @@ from icvi.connectivity.events import as_winners
 from icvi.indices import Index
 from icvi.inputs import as_every, as_samples, as_weights
 from icvi.labels import Labels, as_label_array, plain
+from icvi.saving.kinds import save, to_bytes
 from icvi.state.moments import sorted_by_cluster
 from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
-from icvi.transactions import Transactional, changes, exclusive, in_use
+from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
 from icvi.wording import short
 
 _LARGE = 100  # samples of a key from which the compiled loop dominates the Python around it
@@ -206,6 +208,83 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         self._undo = self._trackers.copy(), []
         del self._trackers[plain(key)]
         return tracker
+
+    # -- combining, copying, saving --------------------------------------------------------
+
+    @changes
+    def combine(self, other: TrackerBank) -> None:
+        """Add the samples of another bank, which saw other samples of the same streams.
+
+        Keys match by value. Trackers of keys that both banks have are combined as by
+        `Tracker.combine`, the others are copied; an error for one key changes no stream.
+
+        Parameters
+        ----------
+        other : TrackerBank
+            With the same indices and options; it does not change.
+
+        Examples
+        --------
+        >>> import icvi
+        >>> banks = [icvi.TrackerBank(["CH"]) for _ in range(2)]
+        >>> traces = banks[0].update_many(["pump", "pump"], [[0.0], [8.0]], [0, 1])
+        >>> traces = banks[1].update_many(["pump", "pump", "fan"], [[1.0], [9.0], [5.0]], [0, 1, 0])
+        >>> whole = sum(banks)
+        >>> whole["pump"]["CH"], list(whole)
+        (128.0, ['pump', 'fan'])
+        """
+        if not isinstance(other, TrackerBank):
+            raise TypeError(f"expected a TrackerBank, got {type(other).__name__}")
+        if other is self:
+            raise ValueError("cannot combine a bank with itself; combine a copy")
+        template, theirs = self._new(), other._new()
+        template._check_options(theirs)  # noqa: SLF001 - private to both classes
+        if template.noise_label != theirs.noise_label:
+            raise ValueError(
+                f"cannot combine: noise_label is {short(template.noise_label)} here and "
+                f"{short(theirs.noise_label)} in the other"
+            )
+        borrowed(other, lambda: self._add(other))
+
+    def _add(self, other: TrackerBank) -> None:
+        undos: list[tuple[Tracker, Any]] = []
+        self._undo = self._trackers.copy(), undos
+        for key, tracker in other.items():
+            if key in self._trackers:
+                try:
+                    self._trackers[key]._combine(undos, tracker)  # noqa: SLF001 - see `_Job.run`
+                except (TypeError, ValueError) as error:
+                    raise type(error)(f"key {short(key)}: {error}") from None
+            else:
+                self._trackers[key] = tracker.copy()
+
+    def __add__(self, other: TrackerBank) -> Self:
+        if not isinstance(other, TrackerBank):
+            return NotImplemented
+        both = self.copy()
+        both.combine(other.copy() if other is self else other)
+        return both
+
+    def __radd__(self, other: Any) -> Self:
+        # sum() starts with 0.
+        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
+
+    def copy(self) -> Self:
+        """An independent copy of all streams."""
+        return copy.deepcopy(self)
+
+    @exclusive
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write all streams to a file, for `icvi.load`; see `Tracker.save`.
+
+        The number of ``workers`` is not saved: a loaded bank uses one per processor.
+        """
+        save("TrackerBank", self, path)
+
+    @exclusive
+    def to_bytes(self) -> bytes:
+        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
+        return to_bytes("TrackerBank", self)
 
     def _restore(self, saved: Any) -> None:
         trackers, undos = saved

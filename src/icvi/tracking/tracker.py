@@ -737,27 +737,28 @@ class Tracker(ClusterSummary):
 
     # -- combining, copying, saving --------------------------------------------------------
 
-    @changes
     def combine(self, other: Self) -> None:
         """Add the samples of another tracker, which saw other samples of the same stream.
 
         The result is that of one tracker that saw all samples, to rounding, in whatever order
-        trackers are combined. Labels match by value, and so do the numbers of prototypes: give
-        trackers of Conn the winners of one set of prototypes that does not change (and
-        `declare_prototypes` in all of them), or number their prototypes differently.
+        trackers are combined; `sort_labels` makes it the same to the bit. Labels match by value,
+        and so do the numbers of prototypes: give trackers of Conn the winners of one set of
+        prototypes that does not change (and `declare_prototypes` in all of them), or number their
+        prototypes differently.
 
         Parameters
         ----------
         other : Tracker
             With the same indices, options and features; it does not change.
         """
+        self._combine([], other)
+
+    @changes
+    def _combine(self, undos: list[tuple[Tracker, Any]], other: Self) -> None:
+        """Add the samples of another tracker; ``undos`` is as in `_update_many`."""
         if not isinstance(other, Tracker):
             raise TypeError(f"expected a Tracker, got {type(other).__name__}")
-        for name, ours, theirs in zip(_OPTIONS, self._options(), other._options()):
-            if ours != theirs:
-                raise ValueError(
-                    f"cannot combine: {name} is {short(ours)} here and {short(theirs)} in the other"
-                )
+        self._check_options(other)
         if self._forgetting.forgets:
             raise ValueError(
                 "cannot combine trackers with a window or a half-life: which of their samples are "
@@ -765,7 +766,16 @@ class Tracker(ClusterSummary):
             )
         self._clusters.check_same(other._clusters)
         self._undo = self._snapshot()
+        undos.append((self, self._undo))
         borrowed(other, lambda: self._add(other))
+
+    def _check_options(self, other: Tracker) -> None:
+        """Refuse a tracker with other options, naming the difference."""
+        for name, ours, theirs in zip(_OPTIONS, self._options(), other._options()):
+            if ours != theirs:
+                raise ValueError(
+                    f"cannot combine: {name} is {short(ours)} here and {short(theirs)} in the other"
+                )
 
     def _add(self, other: Self) -> None:
         if self._prototypes is not None and other._prototypes is not None:

@@ -64,21 +64,7 @@ def pack(t: Tracker) -> Packed:
 
 def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     """The tracker that was packed; indices are the user's own that it may have."""
-    own = {index.name: index for index in indices}
-    quantizer = None
-    if "prototypes" in part.facts:
-        quantizer = part.part("prototypes").named("quantization")
-    options: dict[str, Any] = {
-        "indices": _indices(part, own),
-        "noise_label": part.part("partition").value("noise_label"),
-        "undefined": part.text("undefined"),
-        "window": part.value("window"),
-        "half_life": part.value("half_life"),
-        "least_weight": part.number("least_weight"),
-        "quantizer": quantizer,
-    }
-    if "insight" in part.facts:
-        options |= {"insight": True, "distinct": part.part("insight").number("distinct")}
+    options = options_of(part, indices)
     with part.making("options"):
         t = Tracker(**options)
     _put_partition(part, t)
@@ -99,6 +85,25 @@ def unpack(part: Part, indices: Iterable[Index] = ()) -> Tracker:
     if t._looks is not None:
         unpack_looks(t._looks, part.part("insight"), t._clusters)
     return t
+
+
+def options_of(part: Part, indices: Iterable[Index] = ()) -> dict[str, Any]:
+    """The arguments with which the tracker was made that was packed."""
+    quantizer = None
+    if "prototypes" in part.facts:
+        quantizer = part.part("prototypes").named("quantization")
+    options: dict[str, Any] = {
+        "indices": _indices(part, {index.name: index for index in indices}),
+        "noise_label": part.part("partition").value("noise_label"),
+        "undefined": part.text("undefined"),
+        "window": part.value("window"),
+        "half_life": part.value("half_life"),
+        "least_weight": part.number("least_weight"),
+        "quantizer": quantizer,
+    }
+    if "insight" in part.facts:
+        options |= {"insight": True, "distinct": part.part("insight").number("distinct")}
+    return options
 
 
 def _put_partition(part: Part, t: Tracker) -> None:
