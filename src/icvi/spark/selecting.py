@@ -51,9 +51,7 @@ def check_frame(df: Any) -> None:
 def refuse_stream(df: DataFrame) -> None:
     """Refuse a stream where all rows must be there."""
     if df.isStreaming:
-        raise ValueError(
-            "expected a DataFrame that is no stream; for a stream use icvi.spark.watch"
-        )
+        raise ValueError("expected a DataFrame, got a stream; for a stream use icvi.spark.watch")
 
 
 def check_names(df: DataFrame, names: Sequence[Any], argument: str) -> None:
