@@ -33,6 +33,7 @@ import processes
 from icvi.batch.scoring import moments
 from icvi.spark import scores as spark_scores
 from icvi.spark import scores_by as spark_scores_by
+from icvi.spark import tracker as spark_tracker
 from icvi.state.partition import Partition
 
 MOMENTS = ["CH", "SIL", "XB", "DB", "NI"]
@@ -143,7 +144,7 @@ def many_keys(spark: SparkSession, keys: int) -> list[Row]:
 
 
 def covariances(spark: SparkSession, rows: int) -> list[Row]:
-    """NI, which needs covariances, in 300 dimensions."""
+    """Moments with covariances in 300 dimensions; nothing is read from them."""
     rng = np.random.default_rng(0)
     label = rng.integers(5, size=rows)
     X = rng.normal(size=(rows, 300)) + 3.0 * rng.normal(size=(5, 300))[label]
@@ -153,7 +154,7 @@ def covariances(spark: SparkSession, rows: int) -> list[Row]:
     frame.count()
     part = slice(0, min(rows, 5000))
     ours, alone, block, gathered = fastest(
-        lambda: spark_scores(frame, features="features", label="label", indices=["NI"]),
+        lambda: spark_tracker(frame, features="features", label="label", indices=["NI"]),
         lambda: moments(X, label, None, None, scatter=True),
         lambda: Partition.of(X[part], label[part], scatter=True),
         lambda: moments(X[part], label[part], None, None, scatter=True),

@@ -109,6 +109,7 @@ class TestColumns:
             ({"features": "name"}, TypeError, "'name' to hold numbers, arrays .*, got string"),
             ({"features": [3]}, TypeError, "features as names of columns, got 3"),
             ({"weight": "name"}, TypeError, "'name' to hold numbers, got string"),
+            ({"label": "d"}, TypeError, "'d' to hold integers, .*, got decimal"),
             ({"label": None}, TypeError, "label as names of columns, got None"),
             ({"indices": ["Conn"]}, ValueError, "Conn, which depends on the order"),
             ({"handle_invalid": "drop"}, ValueError, "handle_invalid to be one of"),
@@ -118,6 +119,7 @@ class TestColumns:
     def test_what_cannot_be_scored_is_refused_before_anything_runs(
         self, frame, options, error, message
     ):
+        frame = frame.withColumn("d", frame["x"].cast("decimal(10,2)"))
         with pytest.raises(error, match=message):
             icvi.spark.scores(frame, **{"features": FEATURES, "label": "label", **options})
 
@@ -285,7 +287,10 @@ class TestEvaluator:
         for name, worst in (("SIL", -math.inf), ("DB", math.inf)):
             assert icvi.spark.ClusterValidityEvaluator(indexName=name).evaluate(one) == worst
 
+    @pytest.mark.filterwarnings("ignore:unclosed running multiprocessing pool:ResourceWarning")
     def test_model_selection_finds_the_number_of_clusters(self, vectors, tmp_path):
+        import gc
+
         from pyspark.ml.clustering import KMeans
         from pyspark.ml.tuning import CrossValidator, ParamGridBuilder, TrainValidationSplit
 
@@ -303,6 +308,7 @@ class TestEvaluator:
         validator.write().overwrite().save(str(tmp_path / "validator"))
         again = CrossValidator.load(str(tmp_path / "validator"))
         assert again.getEvaluator().getIndexName() == "SIL"
+        gc.collect()  # pyspark leaves its pools of threads to the collector
 
     def test_parameters_are_copied_saved_and_overridden(self, vectors, tmp_path):
         Evaluator = icvi.spark.ClusterValidityEvaluator

@@ -101,6 +101,13 @@ class TestDecoding:
             ("v", "is nan"): Fault(1, 0, 4),
         }
 
+    def test_arrays_without_entries_are_no_samples(self):
+        decoder = Decoder(ARRAYS, 0)
+        nothing = pa.array([[], []], pa.list_(pa.float64()))
+        assert len(decoder.decode(batch(nothing, [0, 0])).X) == 0
+        assert decoder.decode(batch([[], [1.0, 2.0]], [0, 1])).X.tolist() == [[1.0, 2.0]]
+        assert decoder.bad.faults == {("v", "is empty"): Fault(3, 0, 0)}
+
     def test_the_length_of_arrays_is_that_of_the_first_batch(self):
         decoder = Decoder(ARRAYS, 0)
         decoder.decode(batch([[1.0, 2.0]], [0]))

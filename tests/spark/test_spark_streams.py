@@ -49,8 +49,16 @@ def stream(spark, folder):
 
 def watch(spark, folder, **options):
     given = {"checkpoint": str(folder.parent / "checkpoint"), "trigger": ONCE, **OPTIONS, **options}
-    query = icvi.spark.watch(stream(spark, folder), **given)
-    assert query.awaitTermination(SECONDS)
+    for attempt in range(10):
+        query = icvi.spark.watch(stream(spark, folder), **given)
+        try:
+            assert query.awaitTermination(SECONDS)
+        except Exception as error:
+            # Spark gives a worker of a stream with keys 10 s to start, however busy the machine is.
+            if "failed to connect back" not in str(error) or attempt == 9:
+                raise
+        else:
+            return
 
 
 def until(batch, key=None):
@@ -206,6 +214,14 @@ class TestRefusals:
         frame = spark.read.parquet(str(folder))
         with pytest.raises(ValueError, match="expected a stream"):
             icvi.spark.watch(frame, checkpoint=str(folder.parent / "c"), to="readings", **OPTIONS)
+
+    def test_a_stream_is_refused_where_all_rows_must_be_there(self, spark, folder):
+        for function, options in (
+            (icvi.spark.scores, OPTIONS),
+            (icvi.spark.scores_by, {**OPTIONS, "key": "key"}),
+        ):
+            with pytest.raises(ValueError, match="got a stream; for a stream use"):
+                function(stream(spark, folder), **options)
 
     def test_nothing_is_restored_from_nothing(self, spark, tmp_path):
         with pytest.raises(ValueError, match="there is no state in"):

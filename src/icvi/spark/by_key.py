@@ -15,7 +15,7 @@ from icvi.spark.combining import only_arrow
 from icvi.spark.evaluating import needs_scatter
 from icvi.spark.group_work import GroupWork
 from icvi.spark.scoring import Indices
-from icvi.spark.selecting import as_columns, check_names, column, expressions
+from icvi.spark.selecting import as_columns, check_names, column, expressions, refuse_stream
 from icvi.wording import short
 
 
@@ -65,6 +65,7 @@ def scores_by(
     needs_scatter(chosen)  # refuses indices on prototypes
     check_handle_invalid(handle_invalid)
     columns = as_columns(df, features, label, weight)
+    refuse_stream(df)
     keys = [key] if isinstance(key, str) else [*key]
     check_names(df, keys, "key")
     result = _schema(df, keys, chosen)

@@ -20,7 +20,7 @@ from icvi.spark.partials import (
     combined,
     from_table,
 )
-from icvi.spark.selecting import expressions
+from icvi.spark.selecting import expressions, refuse_stream
 from icvi.wording import listed
 
 #: States that are combined by one task, where they do not go to the driver at once.
@@ -54,6 +54,7 @@ def summarize(
     empty : bool, default False
         Whether no rows are fine.
     """
+    refuse_stream(df)
     selected = df.select(*expressions(df, summary.columns))
     kept = map_in_arrow(selected, summary, SCHEMA).persist()
     try:

@@ -84,7 +84,8 @@ class Decoder:
         """Entries of arrays, which must be as many in every row; nan where they are not."""
         faults.add_nulls(name, column)
         lengths = np.asarray(pc.fill_null(pc.list_value_length(column), -1))
-        given = lengths >= 0
+        faults.add(name, "is empty", lengths == 0)
+        given = lengths > 0
         if name not in self.lengths and given.any():
             self.lengths[name] = int(lengths[np.argmax(given)])
         d = self.lengths.get(name, 0)
@@ -95,10 +96,13 @@ class Decoder:
             where[np.asarray(pc.list_parent_indices(column))[_is_null(entries)]] = True
             faults.add(name, "has a null entry", where & (lengths == d))
         numbers = np.asarray(entries.to_numpy(zero_copy_only=False), dtype=np.float64)
-        if (lengths == d).all():
+        whole = lengths == d
+        if not d or not whole.any():
+            return np.full((len(column), d), np.nan)
+        if whole.all():
             return numbers.reshape(-1, d)
         X = np.full((len(column), d), np.nan)
-        X[lengths == d] = numbers[np.repeat(lengths == d, np.maximum(lengths, 0))].reshape(-1, d)
+        X[whole] = numbers[np.repeat(whole, np.maximum(lengths, 0))].reshape(-1, d)
         return X
 
     def _count(self, faults: _Faults, places: Any) -> Flags:

@@ -15,6 +15,7 @@ from pyspark.sql.types import (
     AtomicType,
     BooleanType,
     DataType,
+    DecimalType,
     NumericType,
 )
 
@@ -32,7 +33,7 @@ def as_columns(df: DataFrame, features: Any, label: Any, weight: Any = None) -> 
         _check_type(df, name, "features", _is_feature, "numbers, arrays of numbers or vectors")
     if len({*names}) < len(names):
         raise ValueError(f"expected each feature column once, got {short(names)}")
-    _check_type(df, label, "label", lambda kind: isinstance(kind, AtomicType), "numbers or strings")
+    _check_type(df, label, "label", _is_label, "integers, strings or another simple type")
     if weight is not None:
         _check_type(df, weight, "weight", _is_number, "numbers")
     return Columns(tuple(names), label, weight)
@@ -45,6 +46,12 @@ def check_frame(df: Any) -> None:
             f"expected a DataFrame of Spark, got {type(df).__name__}; for data in memory use "
             "icvi.scores"
         )
+
+
+def refuse_stream(df: DataFrame) -> None:
+    """Refuse a stream where all rows must be there."""
+    if df.isStreaming:
+        raise ValueError("expected a DataFrame, got a stream; for a stream use icvi.spark.watch")
 
 
 def check_names(df: DataFrame, names: Sequence[Any], argument: str) -> None:
@@ -100,6 +107,11 @@ def _is_feature(kind: DataType) -> bool:
         or _is_vector(kind)
         or (isinstance(kind, ArrayType) and _is_number(kind.elementType))
     )
+
+
+def _is_label(kind: DataType) -> bool:
+    # A saved state cannot hold Python's decimals.
+    return isinstance(kind, AtomicType) and not isinstance(kind, DecimalType)
 
 
 def _is_number(kind: DataType) -> bool:
