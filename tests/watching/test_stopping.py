@@ -26,13 +26,16 @@ def module(tmp_path, monkeypatch):
     sys.modules.pop("met_by_a_signal", None)
 
 
+def import_and_wait(module):
+    importlib.import_module(module)
+    time.sleep(30)  # the interrupt ends this
+
+
 def test_an_import_is_completed_before_waiting_is_interrupted(module):
     with Stopping() as stopping:
-        found = None
         with pytest.raises(KeyboardInterrupt), stopping.waiting():
-            found = importlib.import_module(module)
-            time.sleep(30)  # the interrupt ends this
-        assert found.complete
+            import_and_wait(module)
+        assert sys.modules[module].complete
         assert stopping.asked == signal.SIGINT
 
 

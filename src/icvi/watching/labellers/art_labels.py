@@ -155,8 +155,8 @@ class ArtLabels(Labeller):
     def _clipped(self, so_far: str) -> str:
         return (
             f"{self._outside:,} of {self._seen:,} samples {so_far}lay outside the bounds of the "
-            f"first {self._bounding:,} and were clipped; give bounds=(low, high) (--bounds LOW HIGH), "
-            f"or take them from more samples (--batch)"
+            f"first {self._bounding:,} and were clipped; give bounds=(low, high) (--bounds LOW "
+            f"HIGH), or take them from more samples (--batch)"
         )
 
     @property
