@@ -23,7 +23,14 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         "watching.reading.Reading",
         "insight.alarms.Alarm",
     ),
-    "Tracking": ("Tracker", "TrackerBank", "Trace", "plots.traces.plot_traces", "load", "from_bytes"),
+    "Tracking": (
+        "Tracker",
+        "TrackerBank",
+        "Trace",
+        "plots.traces.plot_traces",
+        "load",
+        "from_bytes",
+    ),
     "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": (
         "score",
