@@ -645,7 +645,8 @@ def test_in_a_terminal_a_table_lives_and_stays_tidy_at_the_end(data, folder, com
     terminal.type(b"\x03")
     assert terminal.end() == 130
     lines = terminal.lines
-    assert lines[0].startswith("s.csv   interrupted after 301 samples in ")
+    assert lines[0] == USING.rstrip()
+    assert lines[1].startswith("s.csv   interrupted after 301 samples in ")
     assert sum("index" in line for line in lines) == 1
     assert not any("waiting for more" in line or "compiling" in line for line in lines)
     assert "stopped after sample 301; t.csv holds 301 readings" in " ".join(lines)
