@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -81,9 +82,9 @@ def run(job: Job, stopping: Stopping) -> int:
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
             watched.working = stopping.working
-            watched.on_warning(lambda text: _print(messages, with_options(text)))
+            watched.on_warning(_print_above)
             if not job.quiet:
-                watched.on_note(lambda text: _print(messages, with_options(text)))
+                watched.on_note(_print_above)
             return _run(watched, job, view, stopping, messages)
 
 
@@ -224,6 +225,15 @@ def _to_resume(watched: Watch, job: Job) -> str:
 
 def _is_file(path: str) -> bool:
     return path != "-" and os.path.exists(path)
+
+
+def _print_above(text: str) -> None:
+    """Print a message while the table is drawn: on a terminal, above it."""
+    # Not by a console for standard error: it would write across the table, which replaces
+    # sys.stderr while it is drawn.
+    if sys.stderr is not None:
+        sys.stderr.write(f"{for_terminal(with_options(text))}\n")
+        sys.stderr.flush()
 
 
 def _print(messages: Console, *texts: str) -> None:
