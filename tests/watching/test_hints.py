@@ -103,6 +103,15 @@ def test_a_few_samples_and_ordinary_clusters_need_no_hint():
     assert hints(labeller, icvi.Tracker(["CH"]), np.empty((0, 0))) == []
 
 
+def test_a_clusterer_that_has_none_yet_says_what_it_waits_for():
+    noise = tracker_of([-1] * 50, noise_label=-1)
+    (said,) = hints(labeller_for(cluster.DenStream(n_samples_init=1500), batch=10), noise, X)
+    assert said.startswith(
+        "No cluster yet: DenStream gathers 1,500 samples before it looks for clusters "
+        "(n_samples_init, --param n_samples_init=...)."
+    )
+
+
 def test_the_command_says_what_one_cluster_means(tmp_path):
     data, labels = samples(200)
     source = write_samples(tmp_path / "s.csv", data, labels.tolist())
