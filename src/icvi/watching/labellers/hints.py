@@ -88,8 +88,9 @@ def _before_the_first(labeller: Labeller) -> list[str]:
         return []
     first = plural(getattr(model, name), "sample")
     return [
-        f"No cluster yet: {labeller.name} gathers {first} before it looks for clusters ({name}, --param {name}=...). If it has more than these by now, it "
-        f"finds none: see its other parameters."
+        f"No cluster yet: {labeller.name} gathers {first} before it looks for clusters ({name}, "
+        f"--param {name}=...). If it has more than these by now, it finds none: see its other "
+        f"parameters."
     ]
 
 
