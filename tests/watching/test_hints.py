@@ -157,8 +157,8 @@ def test_labels_that_come_again_are_not_questioned():
     labels = np.repeat(np.arange(20_000), 3)  # by cluster
     for first in range(0, len(labels), 500):
         labeller.label(Batch(np.zeros((500, 1)), labels[first : first + 500], first=first))
-    assert labeller.notices == []
+    assert labeller.news() == []
     labeller = ColumnLabels("c")
     labeller.resume({}, {})
     labeller.label(Batch(np.zeros((9000, 1)), np.arange(9000)))
-    assert labeller.notices == []
+    assert labeller.news() == []
