@@ -21,8 +21,9 @@ _ALWAYS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
-#: Seconds that a step may still take after a signal.
-GRACE = 0.5
+#: Seconds that a step may still take after a signal; and one that was begun after it, with samples
+#: that would be lost.
+GRACE, LAST = 0.5, 3.0
 
 
 class Stopping:
@@ -83,7 +84,7 @@ class Stopping:
         self._works = True
         try:
             if self.asked is not None:
-                self._wait_a_moment()
+                self._wait_a_moment(LAST)
             yield
         finally:
             self._works = False
@@ -102,11 +103,11 @@ class Stopping:
         if self._idle or again:
             raise KeyboardInterrupt
         if self._works:
-            self._wait_a_moment()
+            self._wait_a_moment(GRACE)
 
-    def _wait_a_moment(self) -> None:
+    def _wait_a_moment(self, seconds: float) -> None:
         if self._before and self._timer is None:
-            self._timer = threading.Timer(GRACE, self._ask_again)
+            self._timer = threading.Timer(seconds, self._ask_again)
             self._timer.daemon = True
             self._timer.start()
 
