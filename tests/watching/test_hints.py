@@ -103,6 +103,15 @@ def test_a_few_samples_and_ordinary_clusters_need_no_hint():
     assert hints(labeller, icvi.Tracker(["CH"]), np.empty((0, 0))) == []
 
 
+def test_a_clusterer_that_has_none_yet_says_what_it_waits_for():
+    noise = tracker_of([-1] * 50, noise_label=-1)
+    (said,) = hints(labeller_for(cluster.DenStream(n_samples_init=1500), batch=10), noise, X)
+    assert said.startswith(
+        "No cluster yet: DenStream gathers 1,500 samples before it looks for clusters "
+        "(n_samples_init, --param n_samples_init=...)."
+    )
+
+
 def test_the_command_says_what_one_cluster_means(tmp_path):
     data, labels = samples(200)
     source = write_samples(tmp_path / "s.csv", data, labels.tolist())
@@ -148,8 +157,8 @@ def test_labels_that_come_again_are_not_questioned():
     labels = np.repeat(np.arange(20_000), 3)  # by cluster
     for first in range(0, len(labels), 500):
         labeller.label(Batch(np.zeros((500, 1)), labels[first : first + 500], first=first))
-    assert labeller.notices == []
+    assert labeller.news() == []
     labeller = ColumnLabels("c")
     labeller.resume({}, {})
     labeller.label(Batch(np.zeros((9000, 1)), np.arange(9000)))
-    assert labeller.notices == []
+    assert labeller.news() == []

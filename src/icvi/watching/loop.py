@@ -126,7 +126,6 @@ class Loop:
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.working: Callable[[], AbstractContextManager[None]] = nullcontext
         self.warn: Callable[[str], None] = warn
-        self._warned = 0  # warnings of the labeller so far
         self._size = StepSize()
         self._batches: Rebatched | None = None
         self.seen = self.resumed = 0
@@ -315,9 +314,8 @@ class Loop:
         else:
             self._position = batch.position
         self._consistent = True
-        for text in self.labeller.notices[self._warned :]:
+        for text in self.labeller.news():
             self.warn(text)
-        self._warned = len(self.labeller.notices)
         return step, rest
 
     def _prepared(self, batch: Batch) -> Batch:

@@ -21,8 +21,9 @@ _ALWAYS = (signal.SIGINT, signal.SIGTERM)
 _SIGNALS = (*_ALWAYS, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 
 
-#: Seconds that a step may still take after a signal.
-GRACE = 0.5
+#: Seconds that a step may still take after a signal; and one that was begun after it, with samples
+#: that would be lost.
+GRACE, LAST = 0.5, 3.0
 _IMPORTING = 0.05  # seconds until an import that a signal has met is looked at again
 
 
@@ -84,7 +85,7 @@ class Stopping:
         self._works = True
         try:
             if self.asked is not None:
-                self._wait_a_moment()
+                self._wait_a_moment(LAST)
             yield
         finally:
             self._works = False
@@ -102,7 +103,7 @@ class Stopping:
         if self._idle or again:
             self._interrupt(frame)
         elif self._works:
-            self._wait_a_moment()
+            self._wait_a_moment(GRACE)
 
     def _interrupt(self, frame: FrameType | None) -> None:
         """Interrupt what is under way; an import is completed first.
@@ -113,7 +114,7 @@ class Stopping:
             raise KeyboardInterrupt
         self._wait_a_moment(_IMPORTING)
 
-    def _wait_a_moment(self, seconds: float = GRACE) -> None:
+    def _wait_a_moment(self, seconds: float) -> None:
         if self._before and self._timer is None:
             self._timer = threading.Timer(seconds, self._ask_again)
             self._timer.daemon = True

@@ -172,7 +172,9 @@ class Watch:
 
     def hints(self) -> list[str]:
         """What to do about a single cluster, or about very many; nothing otherwise."""
-        return hints(self._loop.labeller, self.tracker, self._sample, self.source.columns)
+        # A source that has read nothing might wait for its first rows.
+        columns = self.source.columns if len(self._sample) else ()
+        return hints(self._loop.labeller, self.tracker, self._sample, columns)
 
     def on_warning(self, warn: Callable[[str], None]) -> None:
         """Give warnings that cannot wait to a function instead of `warnings.warn`."""

@@ -43,12 +43,13 @@ class ColumnLabels(Labeller):
         self.name = "the column of labels" if column is None else f"the column {short(column)}"
         self._distinct: set[Any] | None = set()  # None where there is nothing to ask any more
         self._seen = 0
-        self._notices: list[str] = []
+        self._asked = False
+        self._news: list[str] = []
 
-    @property
-    def notices(self) -> list[str]:
+    def news(self) -> list[str]:
         """Whether labels are meant that hardly ever come again."""
-        return self._notices
+        news, self._news = self._news, []
+        return news
 
     def label(self, batch: Batch) -> Labelled:
         """The labels of the batch."""
@@ -75,8 +76,9 @@ class ColumnLabels(Labeller):
                 f"a number or a name of every sample; give the column of the clusters (label=, "
                 f"--labels), or a clusterer (--clusterer)"
             )
-        if n >= _ENOUGH and not self._notices and _NEARLY_ALL * n < k:
-            self._notices.append(
+        if n >= _ENOUGH and not self._asked and _NEARLY_ALL * n < k:
+            self._asked = True
+            self._news.append(
                 f"{k:,} different labels in {n:,} samples: is {self.name} meant, or does it hold a "
                 f"number or a name of every sample? A clusterer (--clusterer) finds clusters"
             )

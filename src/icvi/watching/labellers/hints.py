@@ -48,7 +48,7 @@ class Knob:
 def hints(
     labeller: Labeller, tracker: Tracker, X: NDArray[np.float64], columns: Sequence[str] = ()
 ) -> list[str]:
-    """Sentences about a single cluster, or about very many small ones; none otherwise.
+    """Sentences about no cluster yet, a single one, or very many small ones; none otherwise.
 
     Parameters
     ----------
@@ -62,6 +62,8 @@ def hints(
         What features are called.
     """
     k, n = tracker.n_clusters, tracker.n_samples
+    if not k and tracker.noise_share:
+        return _before_the_first(labeller)
     one = k == 1 and n >= _ENOUGH
     many = k >= _MANY and n < _FEW * k
     if not (one or many):
@@ -79,14 +81,33 @@ def hints(
     return [what, _turn(labeller, X, 1 if one else -1), *_spread(X, columns)]
 
 
+def _before_the_first(labeller: Labeller) -> list[str]:
+    """What a clusterer waits for that has no cluster yet."""
+    name, model = _GATHERED.get(labeller.name), _last_step(labeller.model)
+    if name is None or not hasattr(model, name):
+        return []
+    first = plural(getattr(model, name), "sample")
+    return [
+        f"No cluster yet: {labeller.name} gathers {first} before it looks for clusters ({name}, "
+        f"--param {name}=...). If it has more than these by now, it finds none: see its other "
+        f"parameters."
+    ]
+
+
+def _last_step(model: Any) -> Any:
+    """The end of a pipeline of river, or the model itself."""
+    while isinstance(steps := getattr(model, "steps", None), Mapping) and steps:
+        model = [*steps.values()][-1]
+    return model
+
+
 def _turn(labeller: Labeller, X: NDArray[np.float64], sign: int) -> str:
     """Which parameter to turn, and where to."""
     model, wanted = labeller.model, "more" if sign > 0 else "fewer"
     if model is None:
         alike = "holds the same label in every sample" if sign > 0 else "holds so many labels"
         return f"{labeller.name[0].upper()}{labeller.name[1:]} {alike}: is it the one you mean?"
-    while isinstance(steps := getattr(model, "steps", None), Mapping) and steps:
-        model = [*steps.values()][-1]  # the end of a pipeline of river
+    model = _last_step(model)
     knob = _KNOBS.get(labeller.name)
     if knob is None or not hasattr(model, knob.name):
         names = [*(model.get_params() if hasattr(model, "get_params") else {})]
@@ -153,6 +174,13 @@ def _spread(X: NDArray[np.float64], columns: Sequence[str]) -> list[str]:
         texts.insert(2, "...")
     return [f"Standard deviations of the features: {', '.join(texts)}."]
 
+
+#: Samples that clusterers take before their first cluster.
+_GATHERED = {
+    "DenStream": "n_samples_init",
+    "CluStream": "max_micro_clusters",
+    "STREAMKMeans": "chunk_size",
+}
 
 _KNOBS = {
     "FuzzyART": Knob("rho", 1, _span, "--rho"),

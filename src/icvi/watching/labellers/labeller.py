@@ -111,10 +111,9 @@ class Labeller(ABC):
         said = "" if self._matching is None else self._matching.described(self.name)
         return [said] if said else []
 
-    @property
-    def notices(self) -> Sequence[str]:
-        """Warnings that cannot wait for the end; the list only grows."""
-        return ()
+    def news(self) -> list[str]:
+        """Warnings about the labels that were not reported yet; each is given once."""
+        return []
 
     @property
     def notes(self) -> list[str]:

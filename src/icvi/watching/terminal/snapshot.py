@@ -102,8 +102,6 @@ class StreamProgress:
         watched: Watched | None = None,
     ) -> None:
         self._watched = watched
-        self._hints: tuple[str, ...] = ()
-        self._hinted = -np.inf
         self._title, self._source, self._tracker = title, source, tracker
         self._history = history
         self._pace = Pace()
@@ -133,7 +131,6 @@ class StreamProgress:
         elif len(values) and agreement:
             # A curve holds the AMI that was read last, perhaps a while ago.
             values = np.concatenate([values[: -len(agreement)], [*agreement.values()]])
-        self._hinted = -np.inf
         return self._snapshot(now, curves, values, verdict)
 
     def _snapshot(
@@ -163,16 +160,13 @@ class StreamProgress:
             skipped=self._source.skipped,
             lost=self._source.lost,
             agreement=tuple(history.names[len(tracker.indices) :]),
-            hints=self._current_hints(now),
+            hints=self._hints(),
         )
 
-    def _current_hints(self, now: float) -> tuple[str, ...]:
-        """The hints of the last second; without them, a change may come with any step."""
+    def _hints(self) -> tuple[str, ...]:
         if self._watched is None or not self._history.seen:
             return ()
-        if not self._hints or now - self._hinted >= _PAUSE:
-            self._hints, self._hinted = tuple(self._watched.hints()), now
-        return self._hints
+        return tuple(self._watched.hints())
 
     def _quick_verdict(self, now: float) -> Verdict | None:
         """A verdict of the last second; a new one where there are alarms or new clusters."""
