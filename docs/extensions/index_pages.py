@@ -160,7 +160,7 @@ def _fields(index: icvi.Index) -> str:
 
 def _parameters(index: icvi.Index) -> list[str]:
     """The factory that takes parameters, where there is one."""
-    if not callable(getattr(icvi, index.name, None)):
+    if isinstance(getattr(icvi, index.name), icvi.Index):
         return []
     return [
         _title("Parameters", "-"),

@@ -193,6 +193,20 @@ def test_a_flat_curve_looks_flat(level, seed):
         assert first.holds(values.min(), values.max())
 
 
+def test_an_index_that_cannot_be_negative_is_drawn_from_zero_on():
+    curve = 0.03 + 1e-4 * np.sin(np.arange(500))
+    curve[20] = 0.05  # once, a little more: no reason for a second figure
+    first, whole = axis_ranges(curve, curve, curve, (0.0, math.inf))
+    assert whole is None
+    assert first.holds(0.0, 0.05)
+    assert first.high < 0.06
+    curve[20] = 50.0
+    first, whole = axis_ranges(curve, curve, curve, (0.0, math.inf))
+    assert first.holds(0.0, 0.0301)
+    assert first.high < 0.04
+    assert whole.holds(0.03, 50.0)
+
+
 def test_what_is_read_without_clusters_is_in_the_figure_unless_it_is_far_away():
     curve = np.linspace(1.0, 2.0, 100)
     near, _ = axis_ranges(curve, curve, curve, level=(2.5, 3.0))

@@ -85,7 +85,12 @@ def axis_ranges(
         middle = np.quantile(usual, [_TAIL, 1.0 - _TAIL]).tolist()
         log_first = _spans_decades(least, *middle)
         span = _usual(usual, least, most, log_first)
-        span = span if log_first else axis_span(*span, bounds)
+        if not log_first and bounds != UNBOUNDED:
+            low_end, high_end = axis_span(*span, bounds)
+            # From a bound on, there is room: an excursion that fits is shown.
+            room = high_end - low_end
+            span = max(least, low_end - room), min(most, high_end + room)
+            span = axis_span(*span, bounds) if _fits(span, least, most) else (low_end, high_end)
         first = _with_margin(*_with_level(*span, log_first, level), log_first)
     log = _spans_decades(least, least, most)
     span = (least, most) if log else axis_span(least, most, bounds)
@@ -121,6 +126,10 @@ def _usual(usual: Array, least: float, most: float, log: bool) -> tuple[float, f
     a = bottom if a - span <= bottom else max(bottom, min(a - span / 4.0, end))
     b = top if top <= b + span else min(top, max(b + span / 4.0, end))
     return least if a == bottom else _back(a, log), most if b == top else _back(b, log)
+
+
+def _fits(span: tuple[float, float], least: float, most: float) -> bool:
+    return span[0] <= least and most <= span[1]
 
 
 def _back(value: float, log: bool) -> float:
