@@ -206,12 +206,66 @@ def test_a_time_that_decreases_is_named_by_its_row_and_nothing_has_changed():
     assert t.n_samples == 0
 
 
+#: The second cluster comes last, and is too small to make a look due.
+LATE = RNG.normal(size=(400, 3)) + 9.0 * (np.arange(400) >= 330)[:, None]
+
+
+@pytest.mark.parametrize("cuts", [[], [100], [17, 200, 390]])
+def test_a_look_at_the_end_of_a_stream_finds_what_came_last_whatever_the_chunks(cuts):
+    t = icvi.Tracker(["CH"], insight=True)
+    for start, stop in zip([0, *cuts], [*cuts, 400], strict=True):
+        assert t.update_many(LATE[start:stop], np.zeros(stop - start, dtype=int)).alarms == []
+    [alarm] = t.look_again()
+    assert (alarm.sample, alarm.event, alarm.action, alarm.clusters) == (
+        400,
+        "raised",
+        "split",
+        (0,),
+    )
+    assert t.alarms == [alarm]
+    assert [advice.since for advice in t.advice] == [400]
+    assert t.look_again() == t.alarms == []
+    assert len(t.advice) == 1
+
+
+def test_a_look_at_clusters_that_have_not_grown_or_are_tiny_changes_nothing():
+    t = icvi.Tracker(["CH"], insight=True)
+    t.update_many(X[:20], TRUTH[:20])
+    before = dict(t._looks.alarms.watched)
+    assert t.look_again() == []
+    assert t._looks.alarms.watched == before
+
+
+def test_an_interrupted_look_at_the_end_changes_nothing(monkeypatch):
+    t = icvi.Tracker(["CH"], insight=True)
+    t.update_many(LATE, np.arange(400) % 2)
+    before, looks = t.copy(), []
+
+    def interrupted(*_, **__):
+        looks.append(1)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+        return []
+
+    with monkeypatch.context() as patch:
+        patch.setattr("icvi.insight.alarms.may_be_two", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            t.look_again()
+    assert t._looks.alarms.watched == before._looks.alarms.watched
+    assert facts(t.look_again()) == facts(before.look_again())
+
+
 @pytest.mark.parametrize("what", ["verdict", "advice", "alarms"])
 def test_without_insight_there_is_a_clear_error(what):
     t = icvi.Tracker(["CH"])
     assert not t.insight
     with pytest.raises(ValueError, match=rf"keeps nothing for {what}; use Tracker\(insight=True\)"):
         t.verdict() if what == "verdict" else getattr(t, what)
+
+
+def test_without_insight_there_is_nothing_to_look_at():
+    with pytest.raises(ValueError, match=r"nothing for alarms; use Tracker\(insight=True\)"):
+        icvi.Tracker(["CH"]).look_again()
 
 
 @pytest.mark.parametrize(

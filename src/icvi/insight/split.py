@@ -99,7 +99,8 @@ def find_split(X: Array, seed: int = 0, patient: bool = True) -> Split | None:
     if X.shape[1] == 0:
         return None
     if not patient:
-        found = _cross_fitted(X, widths, rng, _QUICK, deals=1)
+        # Random numbers of its own: the thorough search does not depend on patience.
+        found = _cross_fitted(X, widths, np.random.default_rng([seed, 1]), _QUICK, deals=1)
         if found is None or found.p_value > _HOPELESS:
             return found
     found = _cross_fitted(X, widths, rng, _THOROUGH, _DEALS)
