@@ -209,14 +209,15 @@ def main() -> None:
     part = 10 if quick else 1
     before = os.getloadavg()[0]
     spark = session()
-    rows: list[Row] = []
-    for measured in (
+    parts: list[Callable[[], list[Row]]] = [
         lambda: nine_indices(spark, 2_000_000 // part, times),
         lambda: many_keys(spark, 10_000 // part, max(2, times)),
         lambda: covariances(spark, 50_000 // part, times),
         lambda: many_clusters(spark, 20_000 // part),
-    ):
-        rows += measured()
+    ]
+    rows: list[Row] = []
+    for measure in parts:
+        rows += measure()
         for row in rows[-2:]:
             print(f"{row.what}: {row.ours:.2f} s; {row.against}: {row.other:.2f} s", flush=True)
     load = before, os.getloadavg()[0]
