@@ -40,6 +40,7 @@ VALID: dict[str, Any] = {
     "name": "CH", "key": "a", "keys": list("aabbaa"), "into": 0, "source": 1, "factor": 0.5,
     "prototypes": [0, 1], "prototype": 0, "winners": WINNERS, "winner": 0, "runner_up": 1,
     "quantizer": icvi.Quantizer(), "path": "no/where.icvi", "what": X, "y": LABELS,
+    "buffer": icvi.Partition().to_bytes(),
 }  # fmt: skip
 UNLIKE: dict[str, dict[str, Any]] = {
     "Tracker.relabel_many": {"old": LABELS, "new": LABELS[::-1]},
@@ -48,6 +49,7 @@ UNLIKE: dict[str, dict[str, Any]] = {
     "Connectivity.combine": {"other": icvi.Connectivity()},
     "Partition.combine": {"other": icvi.Partition()},
     "Tracker.combine": {"other": icvi.Tracker(["CH"])},
+    "TrackerBank.combine": {"other": icvi.TrackerBank(["CH"])},
     "batch.conn_index": {"winners": WINNERS, "owners": None},
     "watch": {"source": (X, LABELS)},
     "NI": {}, "rCIP": {}, "rH": {}, "I": {}, "Conn": {},
@@ -58,7 +60,7 @@ NOT_CALLED = {"Index", "State", "Trace", "index"}
 #: A partition has others, for trackers.
 PARTITION = {
     "add", "add_many", "remove", "remove_many", "relabel", "relabel_many", "merge_clusters",
-    "decay", "combine", "save",
+    "decay", "combine", "save", "to_bytes", "sort_labels",
 }  # fmt: skip
 ESTIMATORS = {"FuzzyART", "FuzzyARTMAP", "FuzzySMART", "Quantizer"}
 
