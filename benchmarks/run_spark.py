@@ -96,7 +96,7 @@ def bare(frame: DataFrame) -> None:
     arrays.mapInArrow(count, "rows long").toArrow()
 
 
-def fastest(*tasks: Callable[[], Any], times: int = 3) -> list[float]:
+def fastest(*tasks: Callable[[], Any], times: int) -> list[float]:
     """Seconds of each task, the least of several times, in alternation."""
     least = [float("inf")] * len(tasks)
     for _ in range(times):
@@ -107,16 +107,22 @@ def fastest(*tasks: Callable[[], Any], times: int = 3) -> list[float]:
     return least
 
 
-def nine_indices(spark: SparkSession, rows: int) -> list[Row]:
+def nine_indices(spark: SparkSession, rows: int, times: int) -> list[Row]:
     """Nine indices of k = 50 clusters in 10 dimensions."""
-    frame = samples(spark, rows, 10, 50)
     evaluator = ClusteringEvaluator(predictionCol="label")
-    ours, silhouette, nothing = fastest(
-        lambda: spark_scores(frame, features="features", label="label"),
-        lambda: evaluator.evaluate(frame),
-        lambda: bare(frame),
-    )
-    frame.unpersist()
+
+    def measure(frame: DataFrame, times: int) -> list[float]:
+        least = fastest(
+            lambda: spark_scores(frame, features="features", label="label"),
+            lambda: evaluator.evaluate(frame),
+            lambda: bare(frame),
+            times=times,
+        )
+        frame.unpersist()
+        return least
+
+    measure(samples(spark, 20_000, 10, 50), 1)  # has Spark compile, and start workers
+    ours, silhouette, nothing = measure(samples(spark, rows, 10, 50), times)
     what = f"nine indices, {rows:,} x 10, k = 50"
     return [
         Row(what, ours, "Spark's ClusteringEvaluator, silhouette alone", silhouette, 1 / 3),
@@ -124,7 +130,7 @@ def nine_indices(spark: SparkSession, rows: int) -> list[Row]:
     ]
 
 
-def many_keys(spark: SparkSession, keys: int) -> list[Row]:
+def many_keys(spark: SparkSession, keys: int, times: int) -> list[Row]:
     """Nine indices of groups of 100 rows."""
     rng = np.random.default_rng(0)
     n, k = 100 * keys, 4
@@ -137,13 +143,14 @@ def many_keys(spark: SparkSession, keys: int) -> list[Row]:
     ours, alone = fastest(
         lambda: spark_scores_by(frame, key="key", features=names, label="label").toArrow(),
         lambda: icvi.scores_by(key, X, label),
+        times=times,
     )
     frame.unpersist()
     what = f"nine indices by key, {keys:,} keys of 100 rows"
     return [Row(what, ours, "icvi.scores_by in one process", alone, 2.0)]
 
 
-def covariances(spark: SparkSession, rows: int) -> list[Row]:
+def covariances(spark: SparkSession, rows: int, times: int) -> list[Row]:
     """Moments with covariances in 300 dimensions; nothing is read from them."""
     rng = np.random.default_rng(0)
     label = rng.integers(5, size=rows)
@@ -158,6 +165,7 @@ def covariances(spark: SparkSession, rows: int) -> list[Row]:
         lambda: moments(X, label, None, None, scatter=True),
         lambda: Partition.of(X[part], label[part], scatter=True),
         lambda: moments(X[part], label[part], None, None, scatter=True),
+        times=times,
     )
     frame.unpersist()
     what = f"covariances, {rows:,} x 300"
@@ -195,14 +203,23 @@ def main() -> None:
     """Measure everything."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
-    quick = parser.parse_args().quick
+    parser.add_argument("--times", type=int, default=3, help="repetitions; the fastest counts")
+    given = parser.parse_args()
+    quick, times = given.quick, given.times
     part = 10 if quick else 1
     before = os.getloadavg()[0]
     spark = session()
-    rows = nine_indices(spark, 2_000_000 // part)
-    rows += many_keys(spark, 10_000 // part)
-    rows += covariances(spark, 50_000 // part)
-    rows += many_clusters(spark, 20_000 // part)
+    parts: list[Callable[[], list[Row]]] = [
+        lambda: nine_indices(spark, 2_000_000 // part, times),
+        lambda: many_keys(spark, 10_000 // part, max(2, times)),
+        lambda: covariances(spark, 50_000 // part, times),
+        lambda: many_clusters(spark, 20_000 // part),
+    ]
+    rows: list[Row] = []
+    for measure in parts:
+        rows += measure()
+        for row in rows[-2:]:
+            print(f"{row.what}: {row.ours:.2f} s; {row.against}: {row.other:.2f} s", flush=True)
     load = before, os.getloadavg()[0]
     spark.stop()
     show(rows, load)

@@ -68,7 +68,6 @@ def running(folder, monkeypatch, master="local[2]", **settings):
     try:
         yield session
     finally:
-        session.stop()
         end()
 
 
@@ -90,9 +89,12 @@ def builder_in_words(folder):
 
 
 def end():
-    """End the Java that Spark has started for this process; its session has been stopped."""
+    """Stop the session, and end the Java that Spark has started for this process."""
     from pyspark import SparkContext
+    from pyspark.sql import SparkSession
 
+    if SparkContext._active_spark_context is not None:
+        SparkSession.builder.getOrCreate().stop()
     java = SparkContext._gateway.proc
     SparkContext._gateway.shutdown()
     SparkContext._gateway = SparkContext._jvm = None

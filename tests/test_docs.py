@@ -49,8 +49,13 @@ def stand_ins(request, tmp_path):
     if "SparkSession.builder" in page:
         with pytest.MonkeyPatch.context() as monkeypatch:
             spark_session.prepare(monkeypatch)
-            yield {**STAND_INS, "SparkSession.builder": spark_session.builder_in_words(tmp_path)}
-            spark_session.end()
+            try:
+                yield {
+                    **STAND_INS,
+                    "SparkSession.builder": spark_session.builder_in_words(tmp_path),
+                }
+            finally:
+                spark_session.end()
         return
     if "localhost:6379" not in PAGES[request.node.callspec.params["page"]]:
         yield STAND_INS

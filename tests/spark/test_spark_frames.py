@@ -287,10 +287,7 @@ class TestEvaluator:
         for name, worst in (("SIL", -math.inf), ("DB", math.inf)):
             assert icvi.spark.ClusterValidityEvaluator(indexName=name).evaluate(one) == worst
 
-    @pytest.mark.filterwarnings("ignore:unclosed running multiprocessing pool:ResourceWarning")
     def test_model_selection_finds_the_number_of_clusters(self, vectors, tmp_path):
-        import gc
-
         from pyspark.ml.clustering import KMeans
         from pyspark.ml.tuning import CrossValidator, ParamGridBuilder, TrainValidationSplit
 
@@ -308,7 +305,6 @@ class TestEvaluator:
         validator.write().overwrite().save(str(tmp_path / "validator"))
         again = CrossValidator.load(str(tmp_path / "validator"))
         assert again.getEvaluator().getIndexName() == "SIL"
-        gc.collect()  # pyspark leaves its pools of threads to the collector
 
     def test_parameters_are_copied_saved_and_overridden(self, vectors, tmp_path):
         Evaluator = icvi.spark.ClusterValidityEvaluator
