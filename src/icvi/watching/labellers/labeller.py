@@ -120,10 +120,6 @@ class Labeller(ABC):
         """What a user should know before the first sample."""
         return []
 
-    def news(self) -> list[str]:
-        """Warnings about the labels that were not reported yet; each is given once."""
-        return []
-
     def take_bounds(self, bounds: Mapping[str, Any]) -> None:
         """Take bounds of features by their names; only ART has bounds."""
         raise ValueError(
