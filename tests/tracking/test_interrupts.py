@@ -257,7 +257,7 @@ def test_an_interrupted_call_leaves_all_streams_of_a_bank_as_they_were():
     interrupt_everywhere(make, lambda b: b.drop("x"), of_bank)
     other = make()
     other.update("new", X[30], "a")
-    interrupt_everywhere(make, lambda b: b.combine(other), of_bank, most=40)
+    interrupt_everywhere(make, lambda b: b.combine(other), of_bank, most=8)
 
 
 # -- real signals --------------------------------------------------------------------------
