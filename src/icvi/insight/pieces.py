@@ -120,7 +120,7 @@ def _along(X: Array, n: Array, sums: Array, products: Array) -> Array:
     with np.errstate(all="ignore"):  # groups in one place, or without width
         low, high = np.einsum("fgi,fi->gf", means, w)
         places = (X @ w.T - (low + high) / 2.0) / (high - low)
-    return np.nan_to_num(places, nan=math.inf)
+    return np.asarray(np.nan_to_num(places, nan=math.inf))
 
 
 def _mixed(places: Array, first: Mask) -> float:
