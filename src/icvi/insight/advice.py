@@ -25,7 +25,7 @@ _CLOSE, _TOGETHER = 1.04, 1.21
 _COINCIDENT = 1.0
 #: How full the gap between pieces of one cluster is at least, and how mixed their labels are at
 #: most. Of 136 clusters that 2-means halved none was emptier or more mixed, of as many halved in a
-#: random direction 5; of 280 pairs that overlap, at separations of 1.1 and 1.5, 5 passed as pieces.
+#: random direction 5; of 280 pairs that overlap, separated by 1.1 or 1.5, 5 passed for pieces.
 _FULL, _MIXED = 0.7, 0.55
 #: Standard errors: one-sided 1 %, two-sided 5 %.
 SURE, _INTERVAL = 2.33, 1.96
