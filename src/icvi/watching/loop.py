@@ -314,7 +314,7 @@ class Loop:
         else:
             self._position = batch.position
         self._consistent = True
-        for text in self.labeller.news():
+        for text in self.labeller.questions():
             self.warn(text)
         return step, rest
 

@@ -44,12 +44,12 @@ class ColumnLabels(Labeller):
         self._distinct: set[Any] | None = set()  # None where there is nothing to ask any more
         self._seen = 0
         self._asked = False
-        self._news: list[str] = []
+        self._questions: list[str] = []
 
-    def news(self) -> list[str]:
+    def questions(self) -> list[str]:
         """Whether labels are meant that hardly ever come again."""
-        news, self._news = self._news, []
-        return news
+        questions, self._questions = self._questions, []
+        return questions
 
     def label(self, batch: Batch) -> Labelled:
         """The labels of the batch."""
@@ -78,7 +78,7 @@ class ColumnLabels(Labeller):
             )
         if n >= _ENOUGH and not self._asked and _NEARLY_ALL * n < k:
             self._asked = True
-            self._news.append(
+            self._questions.append(
                 f"{k:,} different labels in {n:,} samples: is {self.name} meant, or does it hold a "
                 f"number or a name of every sample? A clusterer (--clusterer) finds clusters"
             )

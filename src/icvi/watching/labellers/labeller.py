@@ -112,7 +112,11 @@ class Labeller(ABC):
         return [said] if said else []
 
     def news(self) -> list[str]:
-        """Warnings about the labels that were not reported yet; each is given once."""
+        """Warnings about the labels that were not reported yet, for callers that listen."""
+        return []
+
+    def questions(self) -> list[str]:
+        """Warnings for every caller, because the labels may be no labels."""
         return []
 
     @property
