@@ -59,7 +59,7 @@ UNLIKE: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 #: Objects for others to subclass or made by us alone, and what takes a function.
-NOT_CALLED = {"Index", "State", "Trace", "index"}
+NOT_CALLED = {"Index", "Path", "State", "Trace", "index"}
 #: A partition has others, for trackers.
 PARTITION = {
     "add", "add_many", "remove", "remove_many", "relabel", "relabel_many", "merge_clusters",
@@ -98,6 +98,8 @@ def bank() -> icvi.TrackerBank:
     return b
 
 
+UNLIKE["Tracker.apply"] = {"path": tracker().coarsen()}
+
 MADE = {
     "Tracker": tracker,
     "Panes": panes,
@@ -113,7 +115,8 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     for name in icvi.__all__:
         thing = getattr(icvi, name)
         raised = isinstance(thing, type) and issubclass(thing, BaseException)
-        if callable(thing) and not raised and name not in NOT_CALLED | ESTIMATORS:
+        called = callable(thing) and not isinstance(thing, icvi.Index)
+        if called and not raised and name not in NOT_CALLED | ESTIMATORS:
             yield name, thing
     for name, make in MADE.items():
         for method, function in inspect.getmembers(type(make()), inspect.isfunction):

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import copy
-import os
 from collections.abc import Hashable
 from typing import Any, Self
 
 from icvi.inputs import as_flag
-from icvi.saving.kinds import save, to_bytes
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Chunk
 from icvi.state.clusters import Clusters
 from icvi.state.summary import ClusterSummary
-from icvi.transactions import borrowed, changes, exclusive, in_use
+from icvi.transactions import borrowed, changes, in_use
 
 
 class Partition(ClusterSummary):
@@ -56,6 +53,8 @@ class Partition(ClusterSummary):
     >>> p.labels, p.centers.tolist()
     (['right'], [[4.5, 1.5]])
     """
+
+    kind = "Partition"
 
     def __init__(self, *, scatter: bool = False, noise_label: Hashable = None) -> None:
         self._clusters = Clusters(scatter=as_flag(scatter, "scatter"), noise_label=noise_label)
@@ -261,31 +260,6 @@ class Partition(ClusterSummary):
         """
         self._undo = self._clusters.snapshot(grows=True)
         self._clusters.sort_labels()
-
-    def copy(self) -> Self:
-        """An independent copy."""
-        return copy.deepcopy(self)
-
-    @exclusive
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the partition to a file, for `icvi.load`; see `Tracker.save`."""
-        save("Partition", self, path)
-
-    @exclusive
-    def to_bytes(self) -> bytes:
-        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
-        return to_bytes("Partition", self)
-
-    def __add__(self, other: Partition) -> Self:
-        if not isinstance(other, Partition):
-            return NotImplemented
-        both = self.copy()
-        both.combine(other.copy() if other is self else other)
-        return both
-
-    def __radd__(self, other: Any) -> Self:
-        # sum() starts with 0.
-        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
 
     def _restore(self, saved: Any) -> None:
         self._clusters.restore(saved)

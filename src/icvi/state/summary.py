@@ -7,11 +7,12 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.saving.saveable import Saveable
 from icvi.state.clusters import Clusters
-from icvi.transactions import Transactional, exclusive
+from icvi.transactions import exclusive
 
 
-class ClusterSummary(Transactional):
+class ClusterSummary(Saveable):
     """Numbers and labels of clusters, for one caller at a time."""
 
     _clusters: Clusters

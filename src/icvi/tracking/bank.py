@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +15,13 @@ from icvi.connectivity.events import as_winners
 from icvi.indices import Index
 from icvi.inputs import as_every, as_samples, as_weights
 from icvi.labels import Labels, as_label_array, plain
-from icvi.saving.kinds import save, to_bytes
+from icvi.saving.saveable import Saveable
 from icvi.state.moments import sorted_by_cluster
 from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
 from icvi.tracking.trace import Trace
 from icvi.tracking.tracker import Tracker
-from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
+from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 
 _LARGE = 100  # samples of a key from which the compiled loop dominates the Python around it
@@ -30,7 +29,7 @@ _WORTH_THREADS = 2_000  # samples that take longer than starting a few threads
 _GROUPS = 4  # groups of jobs per thread: enough to balance the load, few enough to be cheap
 
 
-class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
+class TrackerBank(Saveable, Mapping[Hashable, Tracker]):
     """Trackers of many streams, created when a key first appears and updated on several threads.
 
     A mapping from key to `Tracker`, in order of first appearance.
@@ -41,7 +40,7 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
         As in `Tracker`.
     workers : int, optional
         Threads that `update_many` may use; by default one per processor that this process may
-        run on. The compiled loops run in parallel; results do not depend on it.
+        run on. The compiled loops run in parallel; results do not depend on it. It is not saved.
     **options
         Arguments of every `Tracker`: ``noise_label``, ``undefined``, ``bounds``, ...
 
@@ -67,6 +66,8 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
     pump          4           2  128  0.003906
     fan           4           2   32   0.01562
     """
+
+    kind = "TrackerBank"
 
     def __init__(
         self,
@@ -257,34 +258,6 @@ class TrackerBank(Transactional, Mapping[Hashable, Tracker]):
                     raise type(error)(f"key {short(key)}: {error}") from None
             else:
                 self._trackers[key] = tracker.copy()
-
-    def __add__(self, other: TrackerBank) -> Self:
-        if not isinstance(other, TrackerBank):
-            return NotImplemented
-        both = self.copy()
-        both.combine(other.copy() if other is self else other)
-        return both
-
-    def __radd__(self, other: Any) -> Self:
-        # sum() starts with 0.
-        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
-
-    def copy(self) -> Self:
-        """An independent copy of all streams."""
-        return copy.deepcopy(self)
-
-    @exclusive
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write all streams to a file, for `icvi.load`; see `Tracker.save`.
-
-        The number of ``workers`` is not saved: a loaded bank uses one per processor.
-        """
-        save("TrackerBank", self, path)
-
-    @exclusive
-    def to_bytes(self) -> bytes:
-        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
-        return to_bytes("TrackerBank", self)
 
     def _restore(self, saved: Any) -> None:
         trackers, undos = saved

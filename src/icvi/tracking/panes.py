@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import operator
-import os
 from collections.abc import Hashable, Iterable
 from datetime import timedelta
-from typing import Any, Literal, Self, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -18,13 +16,13 @@ from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.inputs import as_number, as_sample, as_samples, as_weights, check_choice
 from icvi.kernels import layout as L
 from icvi.labels import Labels, as_label_array
-from icvi.saving.kinds import save, to_bytes
+from icvi.saving.saveable import Saveable
 from icvi.state.arrays import Integers
 from icvi.state.partition import Partition
 from icvi.tracking.forgetting.clock import as_ticks, as_times
 from icvi.tracking.table import Table
 from icvi.tracking.tracker import Tracker
-from icvi.transactions import Transactional, borrowed, changes, exclusive, in_use
+from icvi.transactions import borrowed, changes, exclusive, in_use
 from icvi.wording import short
 
 Late = Literal["refuse", "count"]
@@ -34,7 +32,7 @@ _LONGEST = 200 * 365.25 * 86400.0  # seconds; half of what ticks can count
 _MOST = 2**31  # panes
 
 
-class Panes(Transactional):
+class Panes(Saveable):
     """Indices over the last slices of time: the current hour, the last 24 hours.
 
     Time is cut into slices of one width, and a pane holds the state of the samples of a slice. The
@@ -88,6 +86,8 @@ class Panes(Transactional):
     >>> p.n_samples
     2.0
     """
+
+    kind = "Panes"
 
     def __init__(
         self,
@@ -313,31 +313,6 @@ class Panes(Transactional):
         self._n_late += other._n_late
         self._d = self._d or other._d
         self._dated = other._dated if self._dated is None else self._dated
-
-    def __add__(self, other: Panes) -> Self:
-        if not isinstance(other, Panes):
-            return NotImplemented
-        both = self.copy()
-        both.combine(other.copy() if other is self else other)
-        return both
-
-    def __radd__(self, other: Any) -> Self:
-        # sum() starts with 0.
-        return self.copy() if isinstance(other, int) and other == 0 else NotImplemented
-
-    def copy(self) -> Self:
-        """An independent copy."""
-        return copy.deepcopy(self)
-
-    @exclusive
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the panes to a file, for `icvi.load`; see `Tracker.save`."""
-        save("Panes", self, path)
-
-    @exclusive
-    def to_bytes(self) -> bytes:
-        """The bytes that `save` would write to a file, for `icvi.from_bytes`."""
-        return to_bytes("Panes", self)
 
     # -- reading ---------------------------------------------------------------------------
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
 import math
-import os
 from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -24,7 +22,6 @@ from icvi.kernels.undefined import EMPTY, why
 from icvi.labels import plain
 from icvi.plots.notebook import table
 from icvi.progress import progress
-from icvi.saving.kinds import save, to_bytes
 from icvi.state.arrays import SnapshotNeeded
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
@@ -131,6 +128,8 @@ class Tracker(ClusterSummary):
     >>> {name: round(value, 6) for name, value in t.values.items()}
     {'CH': 145.0, 'XB': 0.003448}
     """
+
+    kind = "Tracker"
 
     def __init__(
         self,
@@ -980,45 +979,6 @@ class Tracker(ClusterSummary):
             (False, DISTINCT) if self._looks is None else (True, self._looks.alarms.distinct),
             None if self._prototypes is None else self._prototypes.quantization.to_dict(),
         )
-
-    def __add__(self, other: Self) -> Self:
-        if not isinstance(other, Tracker):
-            return NotImplemented
-        both = copy.deepcopy(self)
-        both.combine(copy.deepcopy(other) if other is self else other)
-        return both
-
-    def __radd__(self, other: Any) -> Self:
-        # sum() starts with 0.
-        return copy.deepcopy(self) if isinstance(other, int) and other == 0 else NotImplemented
-
-    def copy(self) -> Self:
-        """An independent copy."""
-        return copy.deepcopy(self)
-
-    @exclusive
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the tracker to a file, for `icvi.load`.
-
-        The file replaces an existing one only when it is complete and on the disk. Labels may be
-        numbers, strings, bytes, dates, times and tuples of these. Your own indices are saved by
-        name.
-        """
-        save("Tracker", self, path)
-
-    @exclusive
-    def to_bytes(self) -> bytes:
-        """The bytes that `save` would write to a file, for `icvi.from_bytes`.
-
-        Examples
-        --------
-        >>> import icvi
-        >>> t = icvi.Tracker(["CH"])
-        >>> trace = t.update_many([[0.0], [1.0], [8.0], [9.0]], ["a", "a", "b", "b"])
-        >>> icvi.from_bytes(t.to_bytes()).values
-        {'CH': 128.0}
-        """
-        return to_bytes("Tracker", self)
 
     # -- reading ---------------------------------------------------------------------------
 
