@@ -218,6 +218,8 @@ def test_checking_imports_nothing(tmp_path, monkeypatch):
 #: Modules that are imported where `needed` guards, or where the package made the object given.
 GUARDED = {
     "art/fuzzy_artmap.py",  # art/scikit.py was imported before
+    "batch/groups/codes.py",  # asked about a column of the package, or looks for pyarrow first
+    "batch/groups/frames.py",  # asked about a frame of the package
     "study/experiment.py",  # study/__init__.py checks
     "study/tasks.py",
     "wording.py",  # callers check for jinja2
@@ -227,7 +229,8 @@ GUARDED = {
     "plots/connvis.py",  # draws into axes
     "plots/ticks.py",  # formats the axis of a figure
 }
-GUARDED_FOLDERS = ("study/figures/", "watching/report/")
+#: `spark/__init__.py` checks before it imports one of its modules.
+GUARDED_FOLDERS = ("study/figures/", "watching/report/", "spark/")
 
 
 def unguarded(path: Path) -> list[str]:
