@@ -152,7 +152,6 @@ def elongated_pair(seed, d, n=90):
 
 
 def test_clusters_that_are_long_in_different_directions_are_found_in_many_features():
-    # Without mixtures that have two covariances 7 of these are found, with them 16.
     found = sum(find_split(elongated_pair(seed, 14)).holds() for seed in range(16))
     assert found >= 12
 
