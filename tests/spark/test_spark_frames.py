@@ -325,7 +325,7 @@ class TestEvaluator:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            ({"indexName": "Sil"}, "did you mean 'SIL'"),
+            ({"indexName": "SLI"}, "did you mean 'SIL'"),
             ({"indexName": "Conn"}, "an index on clusters, got Conn"),
             ({"handleInvalid": "keep"}, "handleInvalid to be one of"),
         ],
