@@ -315,6 +315,20 @@ def test_clusters_that_come_and_go_leave_nothing_behind():
     assert len(t._looks.alarms.watched) <= t.n_clusters + 2
 
 
+def test_clusters_that_leave_a_window_and_return_are_looked_at_whatever_the_chunks():
+    rng = np.random.default_rng(8)
+    labels = np.repeat(rng.integers(0, 400, size=900), rng.integers(5, 40, size=900))
+    X = rng.normal(size=(len(labels), 2)) + 3.0 * (labels % 7)[:, None]
+    found = []
+    for size in (len(X), 1_000, 37):
+        t = icvi.Tracker(["CH"], insight=True, window=200)
+        parts = range(0, len(X), size)
+        traces = [t.update_many(X[at : at + size], labels[at : at + size]) for at in parts]
+        found.append([alarm for trace in traces for alarm in trace.alarms])
+    assert found[0] == found[1] == found[2]
+    assert found[0]
+
+
 def test_a_piece_is_found_among_many_clusters():
     """Only the nearest are compared."""
     rng = np.random.default_rng(5)

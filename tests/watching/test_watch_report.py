@@ -319,7 +319,7 @@ def test_a_watch_writes_the_page_again_and_again(tmp_path):
         pages = [words(path) for _ in watch.steps() if path.exists()]
     found = [int(re.search(r"up to sample ([\d,]+)", page)[1]) for page in pages]
     assert found
-    assert found[0] == 100
+    assert 1 <= found[0] <= 100  # how long a step is depends on the time that it takes
     assert found == sorted(found)
     assert "Still running" not in words(path)
     with pytest.raises(ValueError, match="report_every needs a report"):

@@ -143,6 +143,7 @@ class Alarms:
         self._longest = _RENEWED if forgets else None
         self.watched: dict[Hashable, Watched] = {}
         self.standing: dict[Key, Advice] = {}
+        self.dropped = False  # whether the last look dropped the counts of clusters that are gone
 
     # -- when to look ----------------------------------------------------------------------
 
@@ -226,6 +227,7 @@ class Alarms:
                     alarms.append(_alarm("raised", advice, sample))
         alarms += [_alarm("withdrawn", advice, sample) for advice in before.values()]
         watched = {each: its for each, its in self.watched.items() if each in alive}
+        self.dropped = len(watched) < len(self.watched)
         due = _next_due(total, suspicious or bool(alarms), self._longest)
         watched[label] = Watched(0, due, total)
         self.watched, self.standing = watched, standing

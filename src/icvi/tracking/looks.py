@@ -153,11 +153,11 @@ class Schedule:
         place, number = self._due[0]
         return place + 1, self._names[number - 1]
 
-    def count(self, stop: int) -> None:
-        """Count the samples before a cut, of clusters that are looked at there, or the end."""
-        at_end = stop >= self._n
-        due = self._places if at_end else {number for place, number in self._due if place < stop}
-        for number in due:
+    def count(self, stop: int, everything: bool = False) -> None:
+        """Count the samples before a cut: of clusters that are looked at there, or of all."""
+        everything = everything or stop >= self._n
+        due = {number for place, number in self._due if place < stop}
+        for number in self._places if everything else due:
             counted = int(np.searchsorted(self._places[number], stop))
             if counted > self._counted[number]:
                 self._alarms.enter(self._names[number - 1], counted - self._counted[number])
@@ -165,8 +165,14 @@ class Schedule:
 
     def looked(self) -> None:
         """The look that was due has happened."""
-        _, number = heapq.heappop(self._due)
-        self._plan(number)
+        if self._alarms.dropped:
+            self._due = []
+            for number in self._places:
+                self._plan(number)
+            self._alarms.dropped = False
+        else:
+            _, number = heapq.heappop(self._due)
+            self._plan(number)
 
 
 class _Samples(Sequence[Floats]):

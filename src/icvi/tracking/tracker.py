@@ -503,7 +503,8 @@ class Tracker(ClusterSummary):
             if looks.reservoir is not None:
                 serials = work.serials_of(piece.targets)
                 looks.reservoir.add(piece.X, serials, work.log_weights, before)
-            schedule.count(stop)
+            # A look drops the counts of clusters that are gone: they must be those of this moment.
+            schedule.count(stop, everything=self._forgetting.forgets)
             while due is not None and due[0] <= stop:
                 if looks.alarms.remaining(due[1]) <= 0:
                     looks.look(due[1], self._clusters, self._forgetting, self._seen)
