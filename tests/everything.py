@@ -74,6 +74,8 @@ def track(indices, prototypes=False, **options):
     if not prototypes:
         t.diagnose_clusters()
         t.diagnose_pairs()
+        t.sort_labels()
+        other.apply(other.coarsen(by="CH"))
     assert len(t.centers) == len(t.counts) == len(t.compactness) == t.n_clusters
 
 
@@ -103,6 +105,7 @@ def watch_for_faults(indices):
     trace = t.update_many(np.tile(X, (3, 1)) + RNG.normal(size=(180, 2)) * 0.01, np.zeros(180))
     assert [alarm.action for alarm in trace.alarms] == ["split"]
     assert t.verdict().advice
+    t.look_again()
 
 
 def mixtures():
@@ -229,6 +232,7 @@ def scores():
     icvi.scores(X, LABELS, "all", weights=np.full(60, 2.0))
     icvi.scores(X, LABELS, ["Conn"])
     icvi.scores_by(np.arange(1200) % 400, np.tile(X, (20, 1)), np.tile(LABELS, 20), "all")
+    icvi.reasons([icvi.score(X, LABELS, "CH")])
     icvi.verdict(X, LABELS)
     many = np.tile(X, (60, 1)) + RNG.normal(size=(3600, 2))  # more than numpy alone is for
     for name in set(icvi.batch.__all__) - {"conn_index", "conn_index_score"}:

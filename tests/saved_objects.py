@@ -124,7 +124,8 @@ def _insight(**options: Any) -> Kind:
         return t
 
     def resume(t: Any) -> dict[str, Any]:
-        before = [(each.action, str(each.clusters)) for each in t.advice]
+        # In whatever order the looks came that found it.
+        before = sorted((each.action, str(sorted(each.clusters))) for each in t.advice)
         trace = t.update_many(X[400:], labels[400:])
         t.merge_clusters("left", "right")
         after = [(each.action, str(each.clusters)) for each in t.verdict().advice]

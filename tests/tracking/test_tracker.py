@@ -62,7 +62,7 @@ def test_a_list_keeps_its_order():
     assert list(icvi.Tracker(("XB", "CH")).values) == ["XB", "CH"]
 
 
-@pytest.mark.parametrize("indices", ["ch", ["CH", "Dunn"], "PAPER", ""])
+@pytest.mark.parametrize("indices", ["cx", ["CH", "Dunn"], "PAPERS", ""])
 def test_unknown_names_are_refused_with_the_known_ones(indices):
     with pytest.raises(ValueError, match=r"unknown index '.*'.*; expected one of CH, I, PBM, SIL"):
         icvi.Tracker(indices)

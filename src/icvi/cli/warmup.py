@@ -12,7 +12,7 @@ from icvi.indices import Index, select
 from icvi.progress import progress
 
 #: Modules with the entry points that any tracker calls sooner or later.
-_TRACKER = ("icvi.kernels.moments", "icvi.kernels.splits")
+_TRACKER = ("icvi.kernels.moments", "icvi.kernels.splits", "icvi.kernels.linkage")
 
 #: Those that it calls besides where an index compares prototypes.
 _PROTOTYPES = (

@@ -72,8 +72,12 @@ class Trace:
         self._policy, self._values = policy, values
         self.k, self.samples = k, samples
         self.labels = labels.copy()
-        self.indices = tuple(policy.indices)
-        self.names = [index.name for index in self.indices]
+        self.names = [index.name for index in policy.indices]
+
+    @property
+    def indices(self) -> tuple[Index, ...]:
+        """The indices."""
+        return tuple(self._policy.indices)
 
     def __len__(self) -> int:
         return len(self.k)
