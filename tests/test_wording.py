@@ -138,6 +138,7 @@ def scored(tmp_path, name):
     table = pyarrow.table({name: [1.0, 2.0, 9.0, 8.0], "c": ["a", "a", "b", "b"]})
     pyarrow.parquet.write_table(table, path)
     options = {"columns": None, "indices": ["CH"], "noise_label": None, "bad_rows": "error"}
+    options |= {"exclude": (), "scale": "none", "scale_from": None}
     return ScoredFile(str(path), label="c", format=None, **options)
 
 

@@ -158,7 +158,7 @@ def test_a_file_that_grows_is_followed_in_its_dialect(first, folder):
             found.append(batch)
             if batch.stop == 2:
                 break
-    thread.join()
+    thread.join(60)
     assert concatenate(found).X.tolist() == [[1.5, 2.0], [3.0, 4.25]]
     assert found[-1].position["dialect"]["separator"] == ";"
     with path.open("a") as file:

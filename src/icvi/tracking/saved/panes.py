@@ -45,15 +45,16 @@ def pack(p: Panes) -> Packed:
 
 def unpack(part: Part, indices: Iterable[Index] = ()) -> Panes:
     """The panes that were packed; indices are the user's own that they may have."""
+    given: dict[str, Any] = {
+        "width": part.value("width"),
+        "count": part.whole("count"),
+        "indices": unpack_indices(part, {index.name: index for index in indices}),
+        "noise_label": part.value("noise_label"),
+        "undefined": part.choice("undefined", ("nan", "limit", "raise")),
+        "late": part.choice("late", ("refuse", "count")),
+    }
     with part.making("options"):
-        p = Panes(
-            part.value("width"),
-            part.whole("count"),
-            unpack_indices(part, {index.name: index for index in indices}),
-            noise_label=part.value("noise_label"),
-            undefined=part.choice("undefined", ("nan", "limit", "raise")),
-            late=part.choice("late", ("refuse", "count")),
-        )
+        p = Panes(**given)
     p._now, p._dated, p._d = part.fact("now"), part.fact("dated"), part.fact("features")
     p._n_late = part.whole("n_late")
     part.require(p._dated in (None, True, False), "dated", "true, false or null", p._dated)
