@@ -175,7 +175,7 @@ def test_a_reading_is_found_by_name_and_by_object():
     assert isinstance(t["rH"], float)
 
 
-@pytest.mark.parametrize("name", ["XB", "ch", icvi.I(p=1)])
+@pytest.mark.parametrize("name", ["XB", "cx", icvi.I(p=1)])
 def test_a_reading_that_is_not_tracked_says_what_is(name):
     t = icvi.Tracker(["CH", "SIL"])
     shown = name if isinstance(name, str) else name.name

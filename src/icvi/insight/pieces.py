@@ -69,9 +69,8 @@ def border(X: Array, first: Mask, seed: int = 0) -> Border:
     >>> cut.full > 1.0, cut.mixed < 0.3
     (True, True)
     >>> first = np.arange(400) < 200
-    >>> overlapping = border(X + 3.0 * first[:, None] * [1.0, 0.0], first)
-    >>> overlapping.full < 1.0, overlapping.mixed > 0.7
-    (True, True)
+    >>> border(X + 2.0 * first[:, None] * [1.0, 0.0], first).mixed > 0.9  # they overlap
+    True
     """
     rng = np.random.default_rng(seed)
     X, _ = scaled(X, rng)
