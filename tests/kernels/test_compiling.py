@@ -14,8 +14,7 @@ from numba import types
 import icvi
 import processes
 from icvi.kernels.compiler import compiling
-from icvi.kernels.compiler.compiling import ENTRY_POINTS, SUMS, compiled
-from icvi.kernels.compiler.pipeline import Options
+from icvi.kernels.compiler.compiling import ENTRY_POINTS, compiled
 
 HERE = Path(__file__).parents[1]
 PACKAGE = Path(icvi.__file__).parent
@@ -88,16 +87,6 @@ def test_everything_is_compiled_again_when_any_source_changes(path, package):
 
 def test_sources_are_looked_for_in_subfolders():
     assert {len(path.parts) for path in SOURCES} >= {2, 3}
-
-
-def test_options_are_equal_when_the_same_ones_are_set():
-    one, other = Options(), Options()
-    one.fastmath = SUMS
-    assert one != other
-    other.fastmath = SUMS
-    assert one == other
-    assert hash(one) == hash(other)
-    assert one.copy() == one
 
 
 # -- the plain way -------------------------------------------------------------------------

@@ -138,11 +138,12 @@ def sum_clusters(A, Q, k, d, scatter, scratch):
 
 @compiled(
     types.void(
-        *(MATRIX, CUBE, MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
+        *(MATRIX, CUBE, MATRIX, CUBE, MATRIX, CUBE, INTEGERS),
         *(SAMPLES, SAMPLE, INTEGERS, INTEGERS, INTEGERS, INTEGERS, INTEGERS),
         *(types.float64[::1], MATRIX),
     ),
     fastmath=False,
+    calls=[take_readings],
 )
 def score_groups(
     A,
@@ -152,8 +153,6 @@ def score_groups(
     C_0,
     G_0,
     meta,
-    plan,
-    parameters,
     X,
     weights,
     bounds,
@@ -196,5 +195,5 @@ def score_groups(
                 Q[scratch, row, t] = 0.0
         for J in range(1, k + 1):
             C[L.QUEUE, J - 1], C[L.QUEUED, J] = J, 1.0
-        take_readings(A, Q, C, G, meta, plan, parameters, out, g)
+        take_readings(meta, out, g)
         totals[g] = A[L.N, 0]

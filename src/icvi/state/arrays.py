@@ -56,9 +56,6 @@ class Plan:
         self.G = np.zeros((1, 1, 1))
 
 
-NO_PLAN = Plan(np.empty((0, 3), dtype=np.int64), np.empty((0, 1)))
-
-
 def zeros(shape: tuple[int, ...], what: str) -> Floats:
     """An array of zeros; the error names its purpose when there is no memory for it."""
     size = math.prod(shape) * 8
@@ -286,7 +283,6 @@ class Arenas:
 
     def update_many(
         self,
-        plan: Plan,
         X: Floats,
         columns: Integers,
         weights: Floats,
@@ -294,11 +290,8 @@ class Arenas:
         out: Floats,
         ks: Integers,
     ) -> None:
-        """Add samples to columns (0: none), with the readings of a plan in ``rows`` of ``out``."""
-        kernel("update_many")(
-            *(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters),
-            *(X, columns, weights, rows, out, ks),
-        )
+        """Add samples to columns (0: none), with readings in ``rows`` of ``out``."""
+        kernel("update_many")(self.meta, X, columns, weights, rows, out, ks)
 
     def add_block(self, X: Floats, columns: Integers, weights: Floats) -> bool:
         """Add samples to columns (0: none) at once, without readings; see `blocks`.
@@ -328,11 +321,9 @@ class Arenas:
         self.C[L.QUEUE, m[L.STALE] : m[L.STALE] + len(new)] = new
         m[L.STALE] += len(new)
 
-    def change_many(self, plan: Plan, *arguments: Any) -> tuple[int, int]:
+    def change_many(self, *arguments: Any) -> tuple[int, int]:
         """Run `kernels.moments.change_many` on these arrays: where it stopped, and why."""
-        r, ended = kernel("change_many")(
-            *(self.A, self.Q, self.C, plan.G, self.meta, plan.steps, plan.parameters), *arguments
-        )
+        r, ended = kernel("change_many")(self.meta, *arguments)
         return int(r), int(ended)
 
     # -- undoing ---------------------------------------------------------------------------
@@ -448,7 +439,7 @@ class Arenas:
     # -- readings --------------------------------------------------------------------------
 
     def adopt(self, plan: Plan, out: Floats) -> None:
-        """Make `read` run this plan; the caller keeps it and its arrays alive."""
+        """Have readings taken by this plan; the caller keeps it and its arrays alive."""
         m = self.meta
         m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
         m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape

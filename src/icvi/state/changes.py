@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, as_label_array
-from icvi.state.arrays import NO_PLAN, Floats, Integers, Plan, Snapshot
+from icvi.state.arrays import Floats, Integers, Snapshot
 from icvi.state.blocks import worth_a_block
 from icvi.state.clusters import Clusters
 from icvi.state.refusals import unknown_label
@@ -20,9 +20,8 @@ _NO_ROWS: Integers = np.empty(0, dtype=np.int64)
 _NO_VALUES: Floats = np.empty((0, 0))
 
 
-def no_readings() -> Plan:
-    """The plan of a partition that is not read."""
-    return NO_PLAN
+def no_readings() -> None:
+    """What a partition that is not read needs before it changes."""
 
 
 class Changes:
@@ -108,7 +107,7 @@ class Changes:
 
     def run(
         self,
-        prepare: Callable[[], Plan] = no_readings,
+        prepare: Callable[[], object] = no_readings,
         part: slice = slice(None),
         rows: Integers | None = None,
         out: Floats = _NO_VALUES,
@@ -119,7 +118,7 @@ class Changes:
         Parameters
         ----------
         prepare : callable
-            Returns the plan of the readings, with caches for the state as it is.
+            Has the partition adopt the plan of the readings, with caches for the state as it is.
         part : slice
             Which changes.
         rows : ndarray of int, optional
@@ -132,7 +131,7 @@ class Changes:
         self._run(prepare, slice(start, stop), rows, out, ks)
 
     def _run(
-        self, prepare: Callable[[], Plan], part: slice, rows: Integers, out: Floats, ks: Integers
+        self, prepare: Callable[[], object], part: slice, rows: Integers, out: Floats, ks: Integers
     ) -> None:
         p, X, weights = self.partition, self.X[part], self.weights[part]
         if self._adding:
@@ -140,8 +139,9 @@ class Changes:
         else:
             r, changed = 0, False
             while True:
+                prepare()
                 r, ended = p.change_many(
-                    *(prepare(), X, self.sources[part], self.targets[part], weights),
+                    *(X, self.sources[part], self.targets[part], weights),
                     *(self.factors[part], rows, self._place, self._fading, r, changed, out, ks),
                 )
                 if ended == L.DONE:
@@ -151,7 +151,7 @@ class Changes:
         p.add_noise(float(weights @ self.noise[part]))
 
     def _add(
-        self, prepare: Callable[[], Plan], part: slice, rows: Integers, out: Floats, ks: Integers
+        self, prepare: Callable[[], object], part: slice, rows: Integers, out: Floats, ks: Integers
     ) -> None:
         """Add samples: many between two readings as a block where that is faster."""
         p, X, targets, weights = self.partition, self.X, self.targets, self.weights
@@ -159,7 +159,8 @@ class Changes:
         def one_by_one(start: int, stop: int) -> None:
             if start < stop:
                 at, some = slice(start, stop), rows[start - part.start : stop - part.start]
-                p.update_many(prepare(), X[at], targets[at], weights[at], some, out, ks)
+                prepare()
+                p.update_many(X[at], targets[at], weights[at], some, out, ks)
 
         done = part.start
         for start, stop in self._without_readings(part, rows):

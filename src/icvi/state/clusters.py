@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, in_order, plain
-from icvi.state.arrays import ALL, NO_PLAN, Arenas, Floats, Integers, Mark, Snapshot, kernel
+from icvi.state.arrays import ALL, Arenas, Floats, Integers, Mark, Snapshot, kernel
 from icvi.state.refusals import too_little_noise, unknown_label, why_not_in
 from icvi.wording import short
 
@@ -294,7 +294,7 @@ class Clusters(Arenas):
         fresh = Clusters(scatter=self._scatter)
         fresh.reserve(1, X.shape[1])
         columns, rows = (weights > 0.0).astype(np.int64), np.full(len(X), -1)
-        fresh.update_many(NO_PLAN, X, columns, weights, rows, np.empty((0, 0)), rows[:0])
+        fresh.update_many(X, columns, weights, rows, np.empty((0, 0)), rows[:0])
         self.put(column, fresh, 1)
         self.forget_caches()
 

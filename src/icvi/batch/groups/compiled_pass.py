@@ -61,7 +61,7 @@ def read_groups(indices: Sequence[Index], samples: Samples, reader: IndexReader)
             caches = (p.C.copy(), plan.G.copy())
             for part in _blocks(some, np.diff(bounds)):
                 score_groups(
-                    *(p.A, p.Q, p.C, plan.G, *caches, p.meta, plan.steps, plan.parameters),
+                    *(p.A, p.Q, p.C, plan.G, *caches, p.meta),
                     *(X, w, bounds, order, columns, ks, part, totals, values),
                 )
                 advance(int((bounds[part + 1] - bounds[part]).sum()))

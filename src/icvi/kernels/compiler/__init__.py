@@ -1,21 +1,21 @@
 """The one place that reaches into Numba or LLVM: its internals, intrinsics, generated code.
 
-Other kernels are plain functions under the decorators of `compiling` and `embedded`.
+Other kernels are plain functions under the decorators of `compiling`, `embedded` and `linked`.
 """
 
 # What each piece gives, measured on one machine, with and without (CPU time, best of many short
 # runs). Below 15 % a piece is not worth its place: vectors of features, which took the place of the
 # loops in moments/columns.py, gave 0 to 5 %; with `noalias` plain loops are as fast.
 #
-#                                     embedded   lanes     minima      pipeline   noalias
-#   eight indices, d=2   k=15          + 1 %       -         -             -         -
-#   eight indices, d=2   k=200         - 1 %       -         -             -         -
-#   eight indices, d=50  k=50            0 %       -         -             -         -
-#   NI + rCIP + rH, d=10 k=15          -10 %     +190 %      -             -         -
-#   adding alone, d=10                    -        -         -             -      + 50 %
-#   fuzzy ART, 30 / 600 categories        -        -     +100 / +420 %     -         -
-#   first use, CH, nothing cached      +26 %       0 %       -            +6 %       -
-#   first use, "paper"                 +32 %     +18 %       -           +23 %       -
+#                                     embedded   linked   lanes     minima      noalias
+#   eight indices, d=2   k=15          + 1 %     - 1 %      -         -            -
+#   eight indices, d=2   k=200         - 1 %     - 1 %      -         -            -
+#   eight indices, d=50  k=50            0 %        -       -         -            -
+#   NI + rCIP + rH, d=10 k=15          -10 %     - 1 %   +190 %       -            -
+#   adding alone, d=10                    -         -       -         -         + 50 %
+#   fuzzy ART, 30 / 600 categories        -         -       -    +100 / +420 %     -
+#   first use, CH, nothing cached      +26 %     +45 %      0 %       -            -
+#   first use, "paper"                 +32 %     +20 %   +18 %        -            -
 #
 # The numbers say how much longer it takes without. With ICVI_PLAIN_KERNELS=1 all of them are left
 # out, and tests/kernels/test_compiling.py runs a selection of tests that way.

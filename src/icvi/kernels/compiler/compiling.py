@@ -11,7 +11,7 @@ import gc
 import hashlib
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -22,12 +22,17 @@ from numba import types
 
 from icvi.kernels.compiler.announcing import announced
 from icvi.kernels.compiler.disk_cache import with_cache
-from icvi.kernels.compiler.pipeline import Pipeline
 
 #: Whether kernels do without what reaches into Numba where they can: slower, but the same numbers.
 PLAIN = os.environ.get("ICVI_PLAIN_KERNELS", "") not in ("", "0")
 
-_PIPELINE: dict[str, Any] = {} if PLAIN else {"pipeline_class": Pipeline}
+#: How functions that Python calls are compiled.
+OPTIONS: dict[str, Any] = {
+    "error_model": "numpy",
+    "nogil": True,
+    "no_rewrites": True,
+    "no_cfunc_wrapper": True,
+}
 
 #: Flags for sums: terms may be added in another order, and fused with products. Infinities
 #: and nan keep their meaning, but Numba's isfinite does not: it looks at x - x, which
@@ -96,7 +101,7 @@ def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         "no_rewrites": True,
         **options,
     }
-    return numba.njit(function, error_model="numpy", nogil=True, **_PIPELINE, **options)
+    return numba.njit(function, error_model="numpy", nogil=True, **options)
 
 
 class EntryPoint:
@@ -139,23 +144,22 @@ _one_at_a_time = threading.RLock()
 ENTRY_POINTS: list[EntryPoint] = []
 
 
-def compiled(signature: Any, fastmath: Any = FUSED) -> Callable[[Callable[..., Any]], EntryPoint]:
-    """Make an entry point of a function that Python calls."""
+def compiled(
+    signature: Any, fastmath: Any = FUSED, calls: Iterable[Any] = ()
+) -> Callable[[Callable[..., Any]], EntryPoint]:
+    """Make an entry point of a function that Python calls.
+
+    ``calls`` are the linked functions that it calls; see `linked`.
+    """
 
     def decorate(function: Callable[..., Any]) -> EntryPoint:
-        return _entry_point(
-            function,
-            lambda cache: numba.njit(
-                signature,
-                error_model="numpy",
-                nogil=True,
-                cache=cache,
-                fastmath=fastmath,
-                no_rewrites=True,
-                no_cfunc_wrapper=True,
-                **_PIPELINE,
-            )(function),
-        )
+        def made(cache: bool) -> Any:
+            if not PLAIN:
+                for linked in calls:
+                    linked.load()
+            return numba.njit(signature, cache=cache, fastmath=fastmath, **OPTIONS)(function)
+
+        return entry_point(function, made)
 
     return decorate
 
@@ -175,13 +179,12 @@ def step(
             fastmath=fastmath,
             cache=cache,
             no_rewrites=cached,
-            **_PIPELINE,
         )(function)
 
-    return _entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
+    return entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
 
 
-def _entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -> EntryPoint:
+def entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -> EntryPoint:
     """An entry point that is cached on disk, and registered."""
     function.__qualname__ += f"_{source_key()}"
     entry = EntryPoint(function, lambda: with_cache(compile))

@@ -55,12 +55,19 @@ def embedded(
 
         return returns(*arguments), codegen
 
-    # Numba matches arguments by the signature of the function that it is given.
+    return intrinsic(with_parameters_of(function, call))
+
+
+def with_parameters_of(function: Callable[..., Any], call: Callable[..., Any]) -> Any:
+    """The definition of an intrinsic, with the name and the parameters of a function.
+
+    Numba matches arguments by the signature of what it is given.
+    """
     own = inspect.signature(function)
     first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
     call.__signature__ = own.replace(parameters=[first, *own.parameters.values()])  # type: ignore
     call.__name__ = function.__name__
-    return intrinsic(call)
+    return call
 
 
 def _compile(

@@ -7,24 +7,20 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
-from icvi.kernels.compiler.compiling import (
-    CUBE,
-    INTEGERS,
-    MATRIX,
-    PLAN,
-    SAMPLE,
-    SAMPLES,
-    compiled,
-)
-from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
 
-@embedded(forceinline=True, fastmath=False)
-def absorb(A, Q, C, meta, X, r, J, w):
+@linked(types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64), fastmath=False)
+def absorb(meta, X, r, J, w):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster."""
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
@@ -40,39 +36,35 @@ def absorb(A, Q, C, meta, X, r, J, w):
 
 
 @compiled(
-    types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64), fastmath=False
+    types.boolean(INTEGERS, SAMPLE, types.int64, types.float64, types.float64),
+    fastmath=False,
+    calls=[absorb],
 )
 def update(meta, x, J, w, limit):
     """Add one sample; refuse it, changing nothing, when an entry is nan or beyond the limit."""
     for t in range(x.size):
         if not abs(x[t]) <= limit:
             return False
-    columns = meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     if meta[L.LOGGED] >= 0:
-        log_column(A, Q, meta, np.int64(0))
-        log_column(A, Q, meta, J)
-    absorb(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), J, w)
+        log_column(meta, np.int64(0))
+        log_column(meta, J)
+    absorb(meta, x.reshape((1, x.size)), np.int64(0), J, w)
     return True
 
 
 @compiled(
-    types.void(
-        *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
-        *(SAMPLES, INTEGERS, SAMPLE, INTEGERS, MATRIX, INTEGERS),
-    ),
+    types.void(INTEGERS, SAMPLES, INTEGERS, SAMPLE, INTEGERS, MATRIX, INTEGERS),
     fastmath=False,
+    calls=[absorb, take_readings],
 )
-def update_many(A, Q, C, G, meta, plan, parameters, X, columns, weights, rows, out, ks):
+def update_many(meta, X, columns, weights, rows, out, ks):
     """Add a chunk of samples; after sample r readings go to row ``rows[r]``, if not negative.
 
     Column 0 is a sample that belongs to no cluster.
     """
     for r in range(weights.size):
         if columns[r] > 0:
-            absorb(A, Q, C, meta, X, r, columns[r], weights[r])
+            absorb(meta, X, r, columns[r], weights[r])
         if rows[r] >= 0:
-            take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
+            take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]

@@ -8,7 +8,6 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import (
-    CUBE,
     INTEGERS,
     MATRIX,
     PLAN,
@@ -17,6 +16,7 @@ from icvi.kernels.compiler.compiling import (
     compiled,
     kernel,
 )
+from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import clear_residue, enter, show
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
@@ -86,13 +86,19 @@ def touch(C, meta, J):
         meta[L.STALE] += 1
 
 
-@kernel(inline="always")
-def change(A, Q, C, meta, X, r, I, J, w):
+@linked(
+    types.int64(INTEGERS, SAMPLES, types.int64, types.int64, types.int64, types.float64),
+    fastmath=False,
+)
+def change(meta, X, r, I, J, w):
     """Sample X[r] leaves cluster I and enters cluster J; 0 is none, J = k + 1 is a new cluster.
 
     Refused, everything stays as it was. A cluster that becomes empty is left to Python.
     """
-    d, scatter = meta[L.D], meta[L.SCATTER] == 1
+    d, scatter, columns = meta[L.D], meta[L.SCATTER] == 1, meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     ended = L.DONE
     if I > 0:
         ended = whether_in(A, Q, I, X, r, w, d, scatter, meta[L.REFILL] == 1)
@@ -125,50 +131,29 @@ def change(A, Q, C, meta, X, r, I, J, w):
 @compiled(
     types.int64(INTEGERS, SAMPLE, types.int64, types.int64, types.float64),
     fastmath=False,
+    calls=[change],
 )
 def change_one(meta, x, I, J, w):
     """Sample x leaves cluster I and enters cluster J, 0 is none; how that ended."""
-    columns = meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     if meta[L.LOGGED] >= 0:
-        log_column(A, Q, meta, np.int64(0))
+        log_column(meta, np.int64(0))
         if I > 0:
-            log_column(A, Q, meta, I)
+            log_column(meta, I)
         if J > 0:
-            log_column(A, Q, meta, J)
-    return change(A, Q, C, meta, x.reshape((1, x.size)), np.int64(0), I, J, w)
+            log_column(meta, J)
+    return change(meta, x.reshape((1, x.size)), np.int64(0), I, J, w)
 
 
 @compiled(
     types.UniTuple(types.int64, 2)(
-        *(MATRIX, CUBE, MATRIX, CUBE, INTEGERS, PLAN, MATRIX),
-        *(SAMPLES, INTEGERS, INTEGERS, SAMPLE, SAMPLE, INTEGERS),
+        *(INTEGERS, SAMPLES, INTEGERS, INTEGERS, SAMPLE, SAMPLE, INTEGERS),
         *(PLAN, types.float64[::1], types.int64, types.boolean, MATRIX, INTEGERS),
     ),
     fastmath=False,
+    calls=[change, take_readings],
 )
 def change_many(
-    A,
-    Q,
-    C,
-    G,
-    meta,
-    plan,
-    parameters,
-    X,
-    sources,
-    targets,
-    weights,
-    factors,
-    rows,
-    place,
-    fading,
-    start,
-    changed,
-    out,
-    ks,
+    meta, X, sources, targets, weights, factors, rows, place, fading, start, changed, out, ks
 ):
     """From ``start`` on sample X[r] goes from cluster to cluster; where and how that ended.
 
@@ -179,6 +164,10 @@ def change_many(
     Where samples fade, ``factors[r]`` is what weights are worth at that moment; ``fading`` has the
     least weight a cluster may have, and the factor below which one may have less.
     """
+    columns = meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
     for r in range(start, weights.size):
         if r > start or not changed:
             if factors.size > 0 and factors[r] < fading[1]:
@@ -190,7 +179,7 @@ def change_many(
             if target > 0 and J == 0:
                 J = meta[L.K] + 1
             if I > 0 or J > 0:
-                ended = change(A, Q, C, meta, X, r, I, J, weights[r])
+                ended = change(meta, X, r, I, J, weights[r])
                 if place[1, J] == 0 and meta[L.K] == J:
                     place[0, target], place[1, J] = J, target
                     fading[1] = max(fading[1], fading[0] / weights[r])
@@ -207,6 +196,6 @@ def change_many(
                     # Noise touches no cluster, but all have faded since the last reading.
                     touch(C, meta, max(last, np.int64(1)))
                 meta[L.LAST] = last
-            take_readings(A, Q, C, G, meta, plan, parameters, out, rows[r])
+            take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]
     return weights.size, L.DONE

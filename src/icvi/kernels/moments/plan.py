@@ -7,18 +7,26 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, call, doubles, integers
-from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
+from icvi.kernels.compiler.compiling import FUSED, INTEGERS, MATRIX, compiled
+from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.digits import any_digits_lost, much_has_left
 from icvi.kernels.sums import total
 from icvi.kernels.undefined import LOST_DIGITS
 
 
-@kernel(inline="always")
-def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
-    """Run the plan: steps without a column refresh caches, the others fill theirs in a row.
+@linked(types.void(INTEGERS, MATRIX, types.int64), fastmath=FUSED)
+def take_readings(meta, out, row):
+    """Run the adopted plan: steps without a column refresh caches, others fill theirs in a row.
 
     var_i and W, which nearly every index reads, are brought up to date first.
     """
+    columns, steps = meta[L.COLUMNS], meta[L.STEPS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
+    plan = array(integers(meta[L.AT_PLAN]), (steps, 3))
+    parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
     end = meta[L.STALE] - 1
     for q in range(end + 1):
         J = np.int64(C[L.QUEUE, q])
@@ -32,12 +40,12 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])
-    for p in range(meta[L.STEPS]):
+    for p in range(steps):
         value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
             out[row, plan[p, 2]] = value
     if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
-        for p in range(meta[L.STEPS]):
+        for p in range(steps):
             if plan[p, 2] >= 0:
                 out[row, plan[p, 2]] = LOST_DIGITS
     for q in range(meta[L.STALE]):
@@ -45,15 +53,7 @@ def take_readings(A, Q, C, G, meta, plan, parameters, out, row):
     meta[L.STALE] = 0
 
 
-@compiled(types.void(INTEGERS))
+@compiled(types.void(INTEGERS), calls=[take_readings])
 def read(meta):
     """Take all readings now."""
-    columns, steps = meta[L.COLUMNS], meta[L.STEPS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
-    G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
-    plan = array(integers(meta[L.AT_PLAN]), (steps, 3))
-    parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
-    out = array(doubles(meta[L.AT_OUT]), (1, steps))
-    take_readings(A, Q, C, G, meta, plan, parameters, out, np.int64(0))
+    take_readings(meta, array(doubles(meta[L.AT_OUT]), (1, meta[L.STEPS])), np.int64(0))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
-from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.compiler.embedded import embedded
 
 
-@kernel
-def log_column(A, Q, meta, column):
+@embedded
+def log_column(meta, column):
     """Note column ``column`` of A and Q, for `Arenas.restore`; there is room for it."""
-    entry = meta[L.LOGGED]
+    entry, columns = meta[L.LOGGED], meta[L.COLUMNS]
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
+    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     if entry == 0:
         meta[L.UNDO_K], meta[L.UNDO_LAST] = meta[L.K], meta[L.LAST]
         meta[L.UNDO_STALE] = meta[L.STALE]

@@ -10,7 +10,7 @@ import numpy as np
 
 from icvi.inputs import as_least
 from icvi.kernels import layout as L
-from icvi.state.arrays import Floats, Integers, Plan
+from icvi.state.arrays import Floats, Integers
 from icvi.state.changes import Changes, Chunk
 from icvi.state.clusters import Clusters
 from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting, Winners
@@ -204,7 +204,7 @@ class Fade(Changes):
         return False
 
     def _run(
-        self, prepare: Callable[[], Plan], part: slice, rows: Integers, out: Floats, ks: Integers
+        self, prepare: Callable[[], object], part: slice, rows: Integers, out: Floats, ks: Integers
     ) -> None:
         """Make the changes in spans that share an origin of weights."""
         half_life, clusters, first = self._half_life, self.partition, part.start
