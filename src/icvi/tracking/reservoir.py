@@ -133,7 +133,10 @@ class Reservoir:
 
     def samples(self, serial: int, d: int) -> Floats:
         """The samples that are kept of a cluster."""
-        self._sort_in()
+        if self._singles:
+            self._sort_in()
+        else:
+            self._sort_one_in(serial)
         return self._kept[serial].X if serial in self._kept else np.empty((0, d))
 
     def kept(self) -> dict[int, Kept]:
@@ -205,6 +208,20 @@ class Reservoir:
             serial, new = int(serials_[start]), Kept(keys[start:stop], X[start:stop])
             kept[serial] = _joined(kept[serial], new) if serial in kept else _first(new)
         self._kept, self._waiting, self._singles = kept, (), []
+
+    def _sort_one_in(self, serial: int) -> None:
+        """Sort the samples of one cluster in; a look at it needs no others."""
+        if not self._waiting:
+            return
+        keys, serials, X = (np.concatenate(part) for part in zip(*self._waiting))
+        own = serials == serial
+        if own.any():
+            order = np.argsort(keys[own])
+            new, kept = Kept(keys[own][order], X[own][order]), self._kept.get(serial)
+            joined = _first(new) if kept is None else _joined(kept, new)
+            self._kept = {**self._kept, serial: joined}
+            keys, serials, X = keys[~own], serials[~own], X[~own]
+        self._waiting = ((keys, serials, X),) if len(keys) else ()
 
 
 def _joined(a: Kept, b: Kept) -> Kept:
