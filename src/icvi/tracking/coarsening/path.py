@@ -55,8 +55,8 @@ class Path:
     >>> path = t.coarsen(by="DB")
     >>> t.n_clusters > 10, path.k
     (True, 3)
-    >>> path["DB"].argmin() == list(path.levels).index(3)
-    np.True_
+    >>> int(path["DB"].argmin()) == list(path.levels).index(3)
+    True
     >>> t.apply(path)
     >>> t.n_clusters, bool(np.isclose(t["DB"], path.readings(3)["DB"]))
     (3, True)
