@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.alarms import Alarm
 from icvi.saving.parts import Part, arrays_of
 from icvi.streams import Batch, Position, Source
 from icvi.tracking.saved import tracker as saved_tracker
-from icvi.tracking.trace import Trace
+from icvi.tracking.trace import Trace, no_readings
 from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending, warn
@@ -28,6 +29,7 @@ from icvi.watching.rebatching import Rebatched, rebatch
 from icvi.watching.scaling import FeatureScaling
 from icvi.watching.step import Kept, Output, Step
 from icvi.watching.step_size import STEP, StepSize
+from icvi.watching.trace_files.trace_rows import as_time
 from icvi.watching.truth import Agreed, Agreement, KnownClasses
 
 _SHARE = 0.05  # of the run time that checkpoints may take
@@ -135,6 +137,9 @@ class Loop:
         self._consistent = True  # whether labeller, tracker and outputs have the same samples
         self._interrupted = False
         self._sent = False  # whether there were alarms in the last step, and they were sent
+        self._last_time: NDArray[Any] | None = None  # of the last sample
+        self._ended = False  # whether the last look has begun, which no checkpoint may contain
+        self._looked: int | None = None  # samples at the last look whose alarms were sent
         self._committed_at = time.monotonic()
 
     @property
@@ -186,6 +191,8 @@ class Loop:
             self.news += self._look.take(none, self.source.chosen, last=True)
         if self._interrupted:
             raise KeyboardInterrupt
+        if (last := self._last_look()) is not None:
+            yield last
 
     @property
     def gathering(self) -> tuple[int, int] | None:
@@ -201,7 +208,7 @@ class Loop:
 
     def commit(self) -> None:
         """Flush the outputs, write a checkpoint, then acknowledge the samples to the source."""
-        if not self._consistent:
+        if not self._consistent or self._ended:
             return
         start = time.monotonic()
         for output in self.outputs.values():
@@ -308,6 +315,7 @@ class Loop:
         if not before:
             self.began = self.beginning.began(part.stop)
         self.seen = part.stop
+        self._last_time = None if part.time is None else as_time(part.time[-1:])
         rest = None
         if most < len(batch):
             rest = batch.slice(most)  # the source cannot be sent to the middle of its batch
@@ -317,6 +325,37 @@ class Loop:
         for text in self.labeller.questions():
             self.warn(text)
         return step, rest
+
+    def _last_look(self) -> Step | None:
+        """A step without samples: the alarms of a last look at all clusters.
+
+        The stream may have grown when another run resumes, whose alarms must be those of a run that
+        has never stopped. So checkpoints are of the state before the look, and each run looks.
+        """
+        if not (self.tracker.insight and self.tracker.n_clusters):
+            return None
+        self.commit()
+        before = self._state() if self.sending is not None else ({}, {})
+        with self.working():
+            alarms = self.tracker.look_again()
+        if not alarms:
+            return None
+        self._ended = True
+        step = self._without_samples(self.tracker, alarms)
+        for output in self.outputs.values():
+            output.take(step)
+        if self.sending is not None and self._looked != self.seen:
+            self.sending.send(step)
+            if self._checkpoint is not None:
+                facts, arrays = before
+                self._checkpoint.write(({**facts, "looked": self.seen}, arrays))
+        return step
+
+    def _without_samples(self, tracker: Tracker, alarms: list[Alarm]) -> Step:
+        X = np.empty((0, tracker.n_features or 0))
+        time = None if self._last_time is None else self._last_time[:0]
+        trace = no_readings(tracker.indices, alarms)
+        return Step(X, trace.labels, time, self.seen, trace, tracker, before=self._last_time)
 
     def _prepared(self, batch: Batch) -> Batch:
         """The batch with scaled features."""
@@ -378,6 +417,11 @@ class Loop:
         facts |= {"scaling": scaling} if scaling else {}
         facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
         facts |= {} if self.began is None else {"began": self.began}
+        facts |= {} if self._looked is None else {"looked": self._looked}
+        if self._last_time is not None:
+            # As a whole number of nanoseconds, or as seconds with decimals.
+            seconds = self._last_time.dtype.kind == "f"
+            facts["time"] = self._last_time.view("f8" if seconds else "i8").item()
         if self.agreement is not None:
             facts["truth"], arrays = self.agreement.keep()
             packed |= {f"truth.{name}": array for name, array in arrays.items()}
@@ -413,7 +457,9 @@ class Loop:
         if self.agreement is not None:
             self.agreement.resume(facts["truth"], arrays_of("truth", arrays))
         self.seen = self.resumed = facts["seen"]
-        self.began = facts.get("began")
+        self.began, self._looked = facts.get("began"), facts.get("looked")
+        if (time := facts.get("time")) is not None:
+            self._last_time = np.array([time], "f8" if isinstance(time, float) else "M8[ns]")
         self._position = self._committed = position
 
     def _seek(self, position: Position) -> None:

@@ -99,6 +99,8 @@ class ParquetTrace(TraceFile):
     def take(self, step: Step) -> None:
         """Take the readings of the next step; none of them if that fails."""
         self._check_open()
+        if not len(step.labels):
+            return
         rows, mark = self._rows_of(step), self._file.mark
         if not len(rows):
             return
