@@ -38,6 +38,8 @@ _LATER = ("alarms", "alarm_log")
 #: So many classes are refused, unless every second sample has one that came before.
 _MOST_CLASSES = 5000
 _END: Any = object()  # of a source
+#: Seconds without samples after which the loop does what is due.
+IDLE = 1.0
 
 
 class Loop:
@@ -140,7 +142,11 @@ class Loop:
         self._last_time: NDArray[Any] | None = None  # of the last sample
         self._ended = False  # whether the last look has begun, which no checkpoint may contain
         self._looked: int | None = None  # samples at the last look whose alarms were sent
-        self._committed_at = time.monotonic()
+        #: Returns seconds.
+        self.clock: Callable[[], float] = time.monotonic
+        self._committed_at = self._came = self._acted = self.clock()
+        self._new = False  # whether samples were processed since the last checkpoint
+        self._aged: Tracker | None = None  # the tracker after the time without samples
 
     @property
     def resumes(self) -> bool:
@@ -177,12 +183,15 @@ class Loop:
         # rotated later, and what was begun with counts from now on.
         begins = first = not self.seen
         for batch in batches:
+            if batch is None:
+                yield from self._idle()
+                continue
             rest: Batch | None = self._prepared(batch)
             while rest is not None:
                 step, rest = self._timed_step(rest)
                 yield step
                 # Commit what was sent, so that another run does not send it again.
-                due = time.monotonic() - self._committed_at >= self._interval
+                due = self.clock() - self._committed_at >= self._interval
                 if begins or (first and rest is None) or self._sent or due:
                     self.commit()
                 begins, first = False, first and rest is not None
@@ -210,7 +219,7 @@ class Loop:
         """Flush the outputs, write a checkpoint, then acknowledge the samples to the source."""
         if not self._consistent or self._ended:
             return
-        start = time.monotonic()
+        start = self.clock()
         for output in self.outputs.values():
             output.flush()
         if self._checkpoint is not None:
@@ -218,7 +227,7 @@ class Loop:
         if self._position and self._position != self._committed:
             self.source.commit(self._position)
             self._committed = self._position
-        self._committed_at = time.monotonic()
+        self._new, self._committed_at = False, self.clock()
         # Write a large state less often.
         self._interval = max(self._interval, (self._committed_at - start) / _SHARE)
 
@@ -251,7 +260,7 @@ class Loop:
 
     def _read(self) -> Iterator[Batch | None]:
         ahead = self.beginning.timed and not self.seen
-        batches = read_ahead(self.source) if ahead else iter(self.source)
+        batches = read_ahead(self.source) if ahead else self.source.batches(IDLE)
         while True:
             try:
                 with self.waiting():
@@ -315,6 +324,7 @@ class Loop:
         if not before:
             self.began = self.beginning.began(part.stop)
         self.seen = part.stop
+        self._new, self._came, self._aged = True, self.clock(), None
         self._last_time = None if part.time is None else as_time(part.time[-1:])
         rest = None
         if most < len(batch):
@@ -325,6 +335,33 @@ class Loop:
         for text in self.labeller.questions():
             self.warn(text)
         return step, rest
+
+    def _idle(self) -> Iterator[Step]:
+        """What is due while nothing comes, and a step without samples, for views."""
+        now = self.clock()
+        if now - max(self._came, self._acted) < IDLE:
+            return
+        self._acted = now
+        if self._new and now - self._committed_at >= self._interval:
+            self.commit()
+        if self.seen:
+            yield self._without_samples(self._passed_time(now - self._came), [])
+
+    def _passed_time(self, seconds: float) -> Tracker:
+        """The tracker when so much time has passed since the last sample.
+
+        A copy: the next sample may be late, and readings must not depend on when samples come.
+        """
+        if not self._timed or self._last_time is None:
+            return self.tracker
+        if self._aged is None:
+            self._aged = self.tracker.copy()
+        if self._last_time.dtype.kind == "f":
+            self._aged.advance(float(self._last_time[0]) + seconds)
+        else:
+            passed = np.timedelta64(int(seconds * 1e9), "ns")
+            self._aged.advance(self._last_time[0] + passed)
+        return self._aged
 
     def _last_look(self) -> Step | None:
         """A step without samples: the alarms of a last look at all clusters.

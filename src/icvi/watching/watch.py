@@ -216,6 +216,8 @@ class Watch:
                     for step in steps:
                         self._report_news()
                         self._remember(step.X)
+                        if self._report is not None:
+                            self._report.tracker = step.tracker
                         yield step
                         self._refresh()
                 self._report_news()
