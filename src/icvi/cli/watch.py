@@ -27,7 +27,8 @@ _GROUPS = {
     "Units": "scale scale_from",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
-    "Output": "trace trace_format report report_every save_model overwrite quiet",
+    "Output": "trace trace_format trace_roll trace_keep report report_every save_model overwrite "
+    "quiet",
     "Checkpoints": "checkpoint checkpoint_every",
 }
 
@@ -130,11 +131,12 @@ _GROUPS = {
 @options.indices("paper")
 @click.option(
     "--every",
-    type=click.IntRange(1),
+    type=options.Span(),
     metavar="M",
-    default=1,
+    default="1",
     show_default=True,
-    help="Read the indices after every M-th sample.",
+    help="Read the indices after every M-th sample; or, with --time, after the first one of every "
+    "1s, 5min, ...",
 )
 @options.noise
 @click.option(
@@ -194,7 +196,8 @@ _GROUPS = {
 @click.option(
     "--trace",
     metavar="FILE",
-    help="Write all readings: .parquet, .csv, .ndjson, or - for standard output.",
+    help="Write all readings: .parquet, .csv, .ndjson, or - for standard output; or runs/, a "
+    "folder that gets date=YYYY-MM-DD/part-N.parquet.",
 )
 @click.option(
     "--trace-format",
@@ -202,6 +205,19 @@ _GROUPS = {
     metavar="FORMAT",
     help="Format of --trace - (csv or ndjson), or of a file whose name does not show it (also "
     "parquet).",
+)
+@click.option(
+    "--trace-roll",
+    type=options.Span(),
+    metavar="SPAN",
+    help="Of a folder: begin the next part every 1d or 1h (by --time), or after so many rows.  "
+    "[default: 1d with --time, else 1000000]",
+)
+@click.option(
+    "--trace-keep",
+    type=options.Span(),
+    metavar="TIME",
+    help="Of a folder: remove parts when they are older than 30d, or another time.",
 )
 @click.option(
     "--report", metavar="PAGE.html", help="Write an HTML page with all curves and the clusters."

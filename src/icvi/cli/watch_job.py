@@ -86,6 +86,14 @@ def _check_together(given: dict[str, Any]) -> None:
         )
     if given["report_every"] is not None and given["report"] is None:
         raise click.UsageError("--report-every needs a --report")
+    if isinstance(given["every"], float):
+        raise click.UsageError("--every is a number of samples, or a time such as 1s")
+    if isinstance(given["every"], timedelta) and given["time"] is None:
+        raise click.UsageError("--every is a time: it needs --time COL")
+    if isinstance(given["trace_roll"], timedelta) and given["time"] is None:
+        raise click.UsageError("--trace-roll is a time: it needs --time COL, or give rows")
+    if isinstance(given["trace_keep"], int | float):
+        raise click.UsageError("--trace-keep is a time, such as 30d")
     if isinstance(given["report_every"], int | float):
         raise click.UsageError("--report-every is a time, such as 30s or 10min")
     for option in ("alarms", "on_alert", "fail_on_alert"):

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from icvi.insight.alarms import Alarm
 from icvi.saving.parts import Part, arrays_of
 from icvi.streams import Batch, Position, Source
+from icvi.tracking.reading_times import ReadingTimes
 from icvi.tracking.saved import tracker as saved_tracker
 from icvi.tracking.trace import Trace, no_readings
 from icvi.tracking.tracker import Tracker
@@ -61,8 +62,8 @@ class Loop:
         Who is told about alarms.
     checkpoint : Checkpoint, optional
         Where to save the state.
-    every : int
-        Read the indices after every m-th sample.
+    every : int or ReadingTimes
+        Read the indices after every m-th sample, or by time.
     first : int
         Samples that must come together at first, whatever the labeller; 0 if any number will do.
     beginning : Beginning
@@ -107,7 +108,7 @@ class Loop:
         rules: Rules,
         sending: Sending | None = None,
         checkpoint: Checkpoint | None = None,
-        every: int = 1,
+        every: int | ReadingTimes = 1,
         first: int = 0,
         beginning: Beginning,
         agreement: Agreement | None = None,
@@ -312,8 +313,10 @@ class Loop:
                 part = batch if most == len(batch) else batch.slice(0, most)
                 trace = self._track(part, labelled)
         except KeyboardInterrupt:
-            # Readings are all or nothing; what a clusterer has learnt cannot be taken back.
-            self._consistent = not (self.labeller.learns or self.labeller.pickles)
+            # Readings are all or nothing, unless they are by time; what a clusterer has learnt
+            # cannot be taken back.
+            learnt = self.labeller.learns or self.labeller.pickles
+            self._consistent = not (learnt or isinstance(self.every, ReadingTimes))
             raise
         agreed = self._agree(part, labelled)
         parts = part.X, labelled.labels, part.time, part.first, trace, self.tracker
@@ -413,11 +416,22 @@ class Loop:
             ) from error
 
     def _track(self, batch: Batch, labelled: Labelled) -> Trace:
+        winners = labelled.winners if self._prototypes else None
         try:
+            if isinstance(self.every, ReadingTimes):
+                assert batch.time is not None
+                return self.every.update_many(
+                    self.tracker,
+                    batch.X,
+                    labelled.labels,
+                    time=batch.time,
+                    winners=winners,
+                    timed=self._timed,
+                )
             return self.tracker.update_many(
                 batch.X,
                 labelled.labels,
-                winners=labelled.winners if self._prototypes else None,
+                winners=winners,
                 time=batch.time if self._timed else None,
                 every=self.every,
             )
@@ -454,6 +468,7 @@ class Loop:
         facts |= {"scaling": scaling} if scaling else {}
         facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
         facts |= {} if self.began is None else {"began": self.began}
+        facts |= {"read": self.every.keep()} if isinstance(self.every, ReadingTimes) else {}
         facts |= {} if self._looked is None else {"looked": self._looked}
         if self._last_time is not None:
             # As a whole number of nanoseconds, or as seconds with decimals.
@@ -494,6 +509,8 @@ class Loop:
         if self.agreement is not None:
             self.agreement.resume(facts["truth"], arrays_of("truth", arrays))
         self.seen = self.resumed = facts["seen"]
+        if isinstance(self.every, ReadingTimes):
+            self.every.resume(facts["read"])
         self.began, self._looked = facts.get("began"), facts.get("looked")
         if (time := facts.get("time")) is not None:
             self._last_time = np.array([time], "f8" if isinstance(time, float) else "M8[ns]")
