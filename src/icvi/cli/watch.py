@@ -21,7 +21,7 @@ _CLUSTERERS = (
 #: The options under headings, in the order in which a user decides on them.
 _GROUPS = {
     "Source": "columns exclude time bad_rows follow on_data_loss format sep decimal header group "
-    "consumer patience",
+    "consumer patience wait",
     "Labels": "label clusterer rho rho_a rho_b alpha beta params seed bounds batch begin no_learn "
     "truth",
     "Units": "scale scale_from",
@@ -62,13 +62,20 @@ _GROUPS = {
     help="Format of standard input (csv or ndjson), or of files whose names do not show it (also "
     "parquet).",
 )
-@click.option("--group", metavar="NAME", help="Redis: consumer group.  [default: icvi]")
+@click.option("--group", metavar="NAME", help="Redis, Kafka: consumer group.  [default: icvi]")
 @click.option("--consumer", metavar="NAME", help="Redis: consumer name.  [default: icvi]")
 @click.option(
     "--patience",
     type=float,
     metavar="SECONDS",
-    help="Redis: how long to retry while the server is unreachable.  [default: 30]",
+    help="Redis, Kafka: how long to retry while no server can be reached.  [default: 30]",
+)
+@click.option(
+    "--wait",
+    type=float,
+    metavar="SECONDS",
+    help="Kafka, --follow: how long messages wait for those of other partitions, which are merged "
+    "by time.  [default: 1]",
 )
 @click.option("--labels", "label", metavar="COL", help="Column with the labels.")
 @click.option(
@@ -251,8 +258,9 @@ def watch(**given: Any) -> None:
     """Watch how good the clustering of a stream is, while it comes in.
 
     SOURCE is a CSV, NDJSON or Parquet file with one row per sample, a quoted pattern such as
-    'day-*.csv', - for standard input, or a Redis stream (redis://host:port/db/key). The labels are
-    in a column (--labels), or a clusterer gives them (--clusterer):
+    'day-*.csv', - for standard input, a Redis stream (redis://host:port/db/key), or a topic of
+    Kafka (kafka://broker:port/topic). The labels are in a column (--labels), or a clusterer gives
+    them (--clusterer):
 
     \b
       icvi watch data.csv --clusterer kmeans --param n_clusters=5 --scale standard

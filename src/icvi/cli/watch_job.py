@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from icvi.watching.command import Job
 
 _ART = ("rho", "rho_a", "rho_b", "alpha", "beta")
-_REDIS = ("group", "consumer", "patience")
+#: Options of servers, and the beginnings of their addresses.
+_SERVERS = {
+    "group": ("redis://", "rediss://", "kafka://"),
+    "consumer": ("redis://", "rediss://"),
+    "patience": ("redis://", "rediss://", "kafka://"),
+    "wait": ("kafka://",),
+}
 _TEXT = ("csv", "ndjson")
 
 
 def watch_job(given: dict[str, Any]) -> Job:
     """Check the options against each other, and make what they name."""
     _check_together(given)
-    optional = {name: given.pop(name) for name in (*_REDIS, "distinct")}
+    optional = {name: given.pop(name) for name in (*_SERVERS, "distinct")}
     given |= options.scaling(given)
     given["bounds"] = _bounds(given["bounds"])
     clusterer = _clusterer(given)
@@ -65,9 +71,10 @@ def _check_together(given: dict[str, Any]) -> None:
         raise click.UsageError("--trace - needs --trace-format csv or --trace-format ndjson")
     if given["trace"] == "-" and given["checkpoint"] is not None:
         raise click.UsageError("--checkpoint needs a --trace that is a file: it may be truncated")
-    for option in _REDIS:
-        if given[option] is not None and not given["source"].startswith(("redis://", "rediss://")):
-            raise click.UsageError(f"{_typed(option)} is for redis://host:port/db/key")
+    for option, kinds in _SERVERS.items():
+        if given[option] is not None and not given["source"].startswith(kinds):
+            place = "kafka://broker:port/topic" if option == "wait" else "redis://host:port/db/key"
+            raise click.UsageError(f"{_typed(option)} is for {place}")
     if given["window"] is not None and given["half_life"] is not None:
         raise click.UsageError("give either --window or --half-life")
     for option in ("window", "half_life"):

@@ -21,7 +21,7 @@ from icvi.insight.alarms import Alarm
 from icvi.insight.judge import as_distinct
 from icvi.insight.separation import DISTINCT
 from icvi.streams import Source, open_source
-from icvi.streams.opening import REDIS
+from icvi.streams.opening import SERVERS
 from icvi.tracking.reading_times import ReadingTimes
 from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.alarm_file import AlarmFile, beside
@@ -380,7 +380,7 @@ def watch(
     Parameters
     ----------
     source : anything that `icvi.streams.open_source` opens, or a Source
-        A file, a pattern, a pipe, a Redis stream, a table, an array, an iterable.
+        A file, a pattern, a pipe, a Redis stream, a topic of Kafka, a table, an array, an iterable.
     clusterer : object, optional
         Labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
         ``partial_fit`` and ``predict`` (or ``predict`` alone, when it is fitted), a clusterer of
@@ -467,7 +467,8 @@ def watch(
         Whether to replace the files `trace`, `alarms` and `report`, and to ignore an existing
         checkpoint.
     **redis
-        For a Redis stream: ``group``, ``consumer`` and ``patience``.
+        For a Redis stream: ``group``, ``consumer`` and ``patience``; for a topic of Kafka:
+        ``group``, ``patience`` and ``wait``.
 
     Returns
     -------
@@ -484,7 +485,7 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
-    refuse_unknown(watch, redis, REDIS)
+    refuse_unknown(watch, redis, SERVERS)
     check_choice(undefined, "undefined", ("nan", "limit"))
     learn, overwrite = as_flag(learn, "learn"), as_flag(overwrite, "overwrite")
     if not as_number(checkpoint_every, "checkpoint_every") >= 0.0:
