@@ -28,7 +28,7 @@ _GROUPS = {
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
     "Output": "trace trace_format trace_roll trace_keep report report_every save_model overwrite "
-    "quiet",
+    "quiet log",
     "Checkpoints": "checkpoint checkpoint_every",
 }
 
@@ -241,6 +241,15 @@ _GROUPS = {
 @click.option("--overwrite", is_flag=True, help="Replace existing files and start from scratch.")
 @click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
 @click.option(
+    "--log",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    metavar="FORMAT",
+    help="json: instead of a table, one JSON object per line on standard error, for programs that "
+    "collect logs.",
+)
+@click.option(
     "--checkpoint",
     metavar="DIR",
     help="Checkpoint directory; rerun the command to resume. It is created private, and holds "
@@ -286,6 +295,7 @@ def watch(**given: Any) -> None:
     from icvi.kernels.compiler.announcing import compile_spinner
     from icvi.watching.stopping import Stopping
 
+    log = given["log"]
     # An interrupted import would make its package look broken: stop before or after it.
     with Stopping() as stopping:
         try:
@@ -300,17 +310,27 @@ def watch(**given: Any) -> None:
             code = stopping.exit_code
         except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
             if stopping.asked is None or not isinstance(error, ImportError):
-                raise _reported(error) from error
+                raise _reported(error, log) from error
             code = stopping.exit_code  # a second signal interrupted an import after all
     sys.exit(code)
 
 
-def _reported(error: Exception) -> click.ClickException:
+class _LoggedError(click.ClickException):
+    """An error as lines of JSON."""
+
+    def show(self, file: Any = None) -> None:
+        """Write it to the log."""
+        from icvi.watching.service.json_log import JsonLog
+
+        JsonLog(file or sys.stderr).message(self.format_message(), "error")
+
+
+def _reported(error: Exception, log: str) -> click.ClickException:
     """The error as it is shown."""
     from icvi.watching.messages import error_text
 
     _discard_output()
-    return click.ClickException(error_text(error))
+    return (_LoggedError if log == "json" else click.ClickException)(error_text(error))
 
 
 def _discard_output() -> None:

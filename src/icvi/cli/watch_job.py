@@ -43,6 +43,7 @@ def watch_job(given: dict[str, Any]) -> Job:
         clusterer=clusterer,
         model=given.pop("save_model"),
         quiet=given.pop("quiet"),
+        log=given.pop("log"),
         fail_on_alert=given.pop("fail_on_alert"),
         command=shlex.join(["icvi", *typed]),
         options={

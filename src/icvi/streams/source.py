@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Self
 
 from icvi.streams.bad_rows import BadRows
@@ -104,6 +104,10 @@ class Source(ABC):
     def chosen(self) -> Chosen | None:
         """Features, label and time, and why other columns are left out; None before any row."""
         return self._chosen
+
+    def while_waiting(self, call: Callable[[], object]) -> None:
+        """Have a function called now and then while the source waits for samples."""
+        self._stopped.alive = call
 
     def start(self) -> Position:
         """Where reading would begin now; empty where that is always the same place.

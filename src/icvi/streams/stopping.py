@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
@@ -32,6 +32,8 @@ class Stopped(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self._until = math.inf
+        #: Called while something is waited for, now and then.
+        self.alive: Callable[[], object] = lambda: None
 
     def begin(self, seconds: float) -> None:
         """A wait begins, after so many seconds of which the caller wants to do something else."""
@@ -39,6 +41,7 @@ class Stopped(threading.Event):
 
     def look(self) -> None:
         """Raise `NothingNewError` if it is time to."""
+        self.alive()
         if time.monotonic() >= self._until:
             raise NothingNewError
 

@@ -96,6 +96,8 @@ class Loop:
         them: then the last checkpoint counts.
     warn : callable
         Called with the text of a warning that cannot wait for the end.
+    alive : callable
+        Called after every step, and now and then while the loop waits.
     """
 
     def __init__(
@@ -131,6 +133,7 @@ class Loop:
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.working: Callable[[], AbstractContextManager[None]] = nullcontext
         self.warn: Callable[[str], None] = warn
+        self.alive: Callable[[], object] = lambda: None
         self._size = StepSize()
         self._batches: Rebatched | None = None
         self.seen = self.resumed = 0
@@ -190,6 +193,7 @@ class Loop:
             rest: Batch | None = self._prepared(batch)
             while rest is not None:
                 step, rest = self._timed_step(rest)
+                self.alive()
                 yield step
                 # Commit what was sent, so that another run does not send it again.
                 due = self.clock() - self._committed_at >= self._interval
@@ -341,6 +345,7 @@ class Loop:
 
     def _idle(self) -> Iterator[Step]:
         """What is due while nothing comes, and a step without samples, for views."""
+        self.alive()
         now = self.clock()
         if now - max(self._came, self._acted) < IDLE:
             return

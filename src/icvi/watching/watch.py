@@ -184,6 +184,11 @@ class Watch:
         if self._loop.sending is not None:
             self._loop.sending.warn = warn
 
+    def on_alive(self, alive: Callable[[], object]) -> None:
+        """Have a function called after every step, and now and then while nothing comes."""
+        self._loop.alive = alive
+        self.source.while_waiting(alive)
+
     def on_note(self, note: Callable[[str], None]) -> None:
         """Give notes on how the source is read, and on what comes, to a function."""
         self._note = note

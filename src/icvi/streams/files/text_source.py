@@ -208,6 +208,7 @@ class TextSource(Source):
         """Wait until a file exists: during a rotation it may be missing for a moment."""
         while not self.closed and not os.path.exists(path):
             self._stopped.wait(POLL)
+            self._stopped.alive()
         return not self.closed
 
     def _check_before(self, opened: Bytes, tail: bytes, position: Position) -> None:

@@ -301,6 +301,7 @@ class KafkaReader:
                         f"ours; patience=... (--patience) waits longer"
                     ) from None
                 self._stopped.wait(_POLL)
+                self._stopped.alive()
 
     def _ask(self) -> dict[int, tuple[int, int]]:
         most = min(_ASK, max(self._patience, 0.1))
