@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import configparser
 import gc
 import hashlib
 import json
 import os
+import re
+import shutil
 import signal
 import socket
+import sys
 import time
 import tracemalloc
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import icvi
+import processes
+from icvi.cli.main import main
 from icvi.watching.service.json_log import JsonLines, JsonLog
 from icvi.watching.service.notify import Notifier
 from icvi.watching.trace_files.parts import parts_in
@@ -290,3 +297,51 @@ def test_a_month_passes_with_rotation_rollover_retention_and_restarts(tmp_path, 
 
 def _digest(path):
     return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# -- what the page says ----------------------------------------------------------------------
+
+PAGE = (Path(__file__).parents[2] / "docs" / "running.md").read_text(encoding="utf-8")
+
+
+def block(language):
+    [found] = re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    return found
+
+
+def options_of(text):
+    return set(re.findall(r"(?<= )--[a-z-]+", text))
+
+
+def test_the_unit_of_the_page_is_one_that_systemd_takes(tmp_path):
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.optionxform = str
+    unit.read_string(block("ini"))
+    service = unit["Service"]
+    assert (service["Type"], service["Restart"]) == ("notify", "on-failure")
+    assert service["SuccessExitStatus"] == "143"
+    known = {option for each in main.commands["watch"].params for option in each.opts}
+    assert options_of(service["ExecStart"]) <= known
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    text = block("ini").replace("/opt/icvi/bin/icvi", sys.executable)
+    (tmp_path / "icvi.service").write_text(text)
+    command = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "icvi.service")]
+    done = processes.run(command, capture_output=True, text=True)
+    assert "icvi.service" not in done.stderr, done.stderr
+
+
+def test_the_container_of_the_page_runs_without_root_and_with_its_kernels_compiled():
+    text = block("dockerfile")
+    assert re.search(r"^USER 10001$", text, re.MULTILINE)
+    assert "icvi warmup" in text
+    assert text.index("icvi warmup") < text.index("\nUSER ")
+    assert 'exec icvi \\"$@\\"' in text
+
+
+def test_the_line_of_the_page_has_the_keys_of_the_log(tmp_path):
+    shown = json.loads(block("json"))
+    path = write_samples(tmp_path / "s.csv", *samples(60))
+    result = watch(path, "--labels", "c", "--log", "json", "--indices", "SIL", "--indices", "DB")
+    end = next(record for record in records(result.stderr) if record["event"] == "end")
+    assert [*shown] == [key for key in end if key != "outcome"]
