@@ -1,4 +1,4 @@
-"""Kill a watch whose source changes meanwhile: a Redis server, or a file that is rotated.
+"""Kill a watch whose source changes meanwhile: a Redis server, a topic, or a file that is rotated.
 
     python killing_sources.py SOURCE FOLDER SEED KILLS
 
@@ -14,6 +14,7 @@ import os
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -21,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import icvi
+import processes
 from icvi.saving import container
 from killing import child, ended, size
 from redis_server import KEY, Server
@@ -77,6 +79,43 @@ class RedisSource:
         self.server.kill()
 
 
+class KafkaTopic:
+    """A topic whose broker goes away and comes back."""
+
+    def __init__(self, folder, chance):
+        del folder
+        self.chance, self.added = chance, 0
+        self.values = [json.dumps({"x": x, "y": y}) for x, y in samples().tolist()]
+        command = [sys.executable, str(Path(__file__).with_name("kafka_cluster.py"))]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+        self.process = processes.begin(command, text=True, **pipes)
+        self.url = self.process.stdout.readline().strip()
+        self.arguments = ["watch", self.url, "--follow", *SMART, "--patience", "60", *KEPT]
+
+    def tell(self, what):
+        self.process.stdin.write(json.dumps(what) + "\n")
+        self.process.stdin.flush()
+        assert self.process.stdout.readline() == "done\n"
+
+    def add(self, rows):
+        self.tell(self.values[self.added : self.added + rows])
+        self.added = min(ROWS, self.added + rows)
+
+    def disturb(self):
+        what = self.chance.choice(["away", "nothing"])
+        if what == "away":
+            self.tell("away")
+            time.sleep(self.chance.uniform(0.0, 0.5))
+            self.tell("back")
+        return what
+
+    def whole(self):
+        return ["watch", self.url, *SMART, "--group", "whole", *KEPT]
+
+    def close(self):
+        processes.end(self.process)
+
+
 class RotatedFile:
     """A file that grows, and is rotated by renaming, and by copying and truncating."""
 
@@ -117,7 +156,7 @@ class RotatedFile:
         """Nothing is open."""
 
 
-SOURCES = {"redis": RedisSource, "rotated": RotatedFile}
+SOURCES = {"redis": RedisSource, "kafka": KafkaTopic, "rotated": RotatedFile}
 
 
 def begun(checkpoint):

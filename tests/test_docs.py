@@ -39,7 +39,7 @@ STAND_INS = page_blocks.STAND_INS
 
 @pytest.fixture
 def stand_ins(request, tmp_path):
-    """What is replaced in a page; one about Redis gets a server, one about Spark its settings."""
+    """What is replaced in a page; those about Redis, Kafka and Spark get what they need."""
     page = PAGES[request.node.callspec.params["page"]]
     for package in ("dask", "ray"):
         if f"import {package}\n" in page:
@@ -56,6 +56,14 @@ def stand_ins(request, tmp_path):
                 }
             finally:
                 spark_session.end()
+        return
+    if "kafka://localhost:9092" in page:
+        from kafka_cluster import Cluster
+
+        cluster = Cluster()
+        cluster.create("machine")
+        yield {**STAND_INS, "localhost:9092": cluster.brokers}
+        cluster.close()
         return
     if "localhost:6379" not in PAGES[request.node.callspec.params["page"]]:
         yield STAND_INS

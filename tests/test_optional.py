@@ -34,6 +34,7 @@ USES = [
     ("msgspec", "stream", "watched(trace='a.ndjson')"),
     ("filelock", "stream", "watched(checkpoint='folder')"),
     ("redis", "redis", "list(open_source('redis://localhost:1/0/key'))"),
+    ("confluent_kafka", "kafka", "list(open_source('kafka://localhost:1/topic'))"),
     ("redis", "redis", "run('watch', 'redis://localhost:1/0/key', '--labels', 'c')"),
     ("matplotlib", "plot", "trace().plot()"),
     ("matplotlib", "plot", "plot_traces({'': trace()})"),

@@ -89,8 +89,10 @@ def test_where_fewer_will_do_what_there_is_is_handed_on():
 
     pieces = rebatch(come(), lambda seen: 25 if not seen else 15, fewer=lambda: enough)
     assert (pieces.gathered, pieces.needed) == (0, 25)
+    assert next(pieces) is None
     first = next(pieces)
     assert (len(first), first.position) == (10, {"at": 10})
+    assert next(pieces) is None
     assert [len(piece) for piece in pieces] == [15, 15, 10]
 
 

@@ -1468,7 +1468,7 @@ def test_idle_lines_come_ever_more_rarely():
     lines, clock = [], Hands()
     idle = IdleLines(clock, lines.append)
     idle.look()
-    with idle.waiting():
+    with idle.waiting(0):
         for _ in range(100):
             clock.time += 1.0
             idle.look()
@@ -1479,6 +1479,35 @@ def test_idle_lines_come_ever_more_rarely():
     assert lines == [f"waiting for samples, {time}" for time in times]
 
 
+def test_a_wait_that_is_left_for_a_moment_goes_on_until_samples_come():
+    lines, clock = [], Hands()
+    idle = IdleLines(clock, lines.append)
+    for came in (3, 3, 3, 4, 4):
+        with idle.waiting(came):
+            clock.time += 3.0
+            idle.look()
+    idle.close()
+    assert lines == ["waiting for samples, 6 s", "waiting for samples, 6 s"]
+
+
+def test_a_table_shows_how_long_nothing_has_come_though_time_passes_for_the_tracker():
+    stream, clock = small(), Hands()
+    view = LiveTable(terminal(), clock)
+    stream.begin(view)
+    view.take(step := stream.step(3))
+    none = dataclasses.replace(step, labels=step.labels[:0], tracker=icvi.Tracker(["CH", "XB"]))
+    for _ in range(4):
+        with view.waiting():
+            clock.time += 3.0
+            shown = plainly(view._screen, 80)[-1]
+        view.take(none)
+    assert "waiting for samples, 12 s" in shown
+    assert view._progress.snapshot(0.0).k == 0
+    assert np.isnan(view._progress.snapshot(0.0).values).all()
+    assert view._progress.final_snapshot(0.0).k == stream.tracker.n_clusters
+    view.close()
+
+
 def test_an_error_of_an_idle_line_is_raised_when_the_loop_waits_again():
     clock = Hands()
 
@@ -1486,9 +1515,9 @@ def test_an_error_of_an_idle_line_is_raised_when_the_loop_waits_again():
         raise OSError("full")
 
     idle = IdleLines(clock, fail)
-    with idle.waiting():
+    with idle.waiting(0):
         clock.time += 6.0
         idle.look()
-    with pytest.raises(OSError, match="full"), idle.waiting():
+    with pytest.raises(OSError, match="full"), idle.waiting(0):
         pass
     idle.close()

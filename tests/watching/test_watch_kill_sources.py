@@ -43,3 +43,12 @@ def test_killed_while_a_followed_file_is_rotated_the_trace_is_the_same(tmp_path,
     done = killed("rotated", tmp_path, seed)
     assert "kill" in done
     assert {"create", "copytruncate"} <= {*done}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="children are forked")
+def test_killed_while_a_broker_goes_away_and_comes_back_the_trace_is_the_same(tmp_path):
+    pytest.importorskip("confluent_kafka")
+    done = killed("kafka", tmp_path, 1)
+    assert done.count("kill") == 10
+    assert "away" in done

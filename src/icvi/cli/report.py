@@ -38,13 +38,16 @@ def report(
     reading after every sample) and the alarms. A trace holds no samples, so there is no picture of
     the partition and no verdict; icvi watch --report writes a page with both.
 
-    A trace of any length can be read, also one that is still growing (.csv, .ndjson).
+    A trace of any length can be read, also one that is still growing: a .csv or .ndjson file, the
+    complete parts of a folder (runs/), and of a .parquet file what is in its journal (with
+    --checkpoint DIR, name it: DIR/trace.arrows).
     """
     with reported_errors():
         from icvi.watching.alarms.alarm_file import beside
         from icvi.watching.report.trace_page import write_trace_file
 
-        page = out if out is not None else f"{os.path.splitext(trace)[0]}.html"
+        name = trace.rstrip(f"/{os.sep}") or "."
+        page = out if out is not None else f"{os.path.splitext(name)[0]}.html"
         if alarms is None and os.path.isfile(beside(trace)):
             alarms = beside(trace)
         write_trace_file(trace, page, format=format, alarms=alarms, overwrite=overwrite)

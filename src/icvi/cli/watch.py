@@ -21,13 +21,14 @@ _CLUSTERERS = (
 #: The options under headings, in the order in which a user decides on them.
 _GROUPS = {
     "Source": "columns exclude time bad_rows follow on_data_loss format sep decimal header group "
-    "consumer patience",
+    "consumer patience wait",
     "Labels": "label clusterer rho rho_a rho_b alpha beta params seed bounds batch begin no_learn "
     "truth",
     "Units": "scale scale_from",
     "Indices": "indices every noise window half_life",
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
-    "Output": "trace trace_format report report_every save_model overwrite quiet",
+    "Output": "trace trace_format trace_roll trace_keep report report_every save_model overwrite "
+    "quiet log",
     "Checkpoints": "checkpoint checkpoint_every",
 }
 
@@ -61,13 +62,20 @@ _GROUPS = {
     help="Format of standard input (csv or ndjson), or of files whose names do not show it (also "
     "parquet).",
 )
-@click.option("--group", metavar="NAME", help="Redis: consumer group.  [default: icvi]")
+@click.option("--group", metavar="NAME", help="Redis, Kafka: consumer group.  [default: icvi]")
 @click.option("--consumer", metavar="NAME", help="Redis: consumer name.  [default: icvi]")
 @click.option(
     "--patience",
     type=float,
     metavar="SECONDS",
-    help="Redis: how long to retry while the server is unreachable.  [default: 30]",
+    help="Redis, Kafka: how long to retry while no server can be reached.  [default: 30]",
+)
+@click.option(
+    "--wait",
+    type=float,
+    metavar="SECONDS",
+    help="Kafka, --follow: how long messages wait for those of other partitions, which are merged "
+    "by time.  [default: 1]",
 )
 @click.option("--labels", "label", metavar="COL", help="Column with the labels.")
 @click.option(
@@ -130,11 +138,12 @@ _GROUPS = {
 @options.indices("paper")
 @click.option(
     "--every",
-    type=click.IntRange(1),
+    type=options.Span(),
     metavar="M",
-    default=1,
+    default="1",
     show_default=True,
-    help="Read the indices after every M-th sample.",
+    help="Read the indices after every M-th sample; or, with --time, after the first one of every "
+    "1s, 5min, ...",
 )
 @options.noise
 @click.option(
@@ -194,7 +203,8 @@ _GROUPS = {
 @click.option(
     "--trace",
     metavar="FILE",
-    help="Write all readings: .parquet, .csv, .ndjson, or - for standard output.",
+    help="Write all readings: .parquet, .csv, .ndjson, or - for standard output; or runs/, a "
+    "folder that gets date=YYYY-MM-DD/part-N.parquet.",
 )
 @click.option(
     "--trace-format",
@@ -202,6 +212,19 @@ _GROUPS = {
     metavar="FORMAT",
     help="Format of --trace - (csv or ndjson), or of a file whose name does not show it (also "
     "parquet).",
+)
+@click.option(
+    "--trace-roll",
+    type=options.Span(),
+    metavar="SPAN",
+    help="Of a folder: begin the next part every 1d or 1h (by --time), or after so many rows.  "
+    "[default: 1d with --time, else 1000000]",
+)
+@click.option(
+    "--trace-keep",
+    type=options.Span(),
+    metavar="TIME",
+    help="Of a folder: remove parts when they are older than 30d, or another time.",
 )
 @click.option(
     "--report", metavar="PAGE.html", help="Write an HTML page with all curves and the clusters."
@@ -217,6 +240,15 @@ _GROUPS = {
 )
 @click.option("--overwrite", is_flag=True, help="Replace existing files and start from scratch.")
 @click.option("--quiet", is_flag=True, help="Print warnings and errors only.")
+@click.option(
+    "--log",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    metavar="FORMAT",
+    help="json: instead of a table, one JSON object per line on standard error, for programs that "
+    "collect logs.",
+)
 @click.option(
     "--checkpoint",
     metavar="DIR",
@@ -235,8 +267,9 @@ def watch(**given: Any) -> None:
     """Watch how good the clustering of a stream is, while it comes in.
 
     SOURCE is a CSV, NDJSON or Parquet file with one row per sample, a quoted pattern such as
-    'day-*.csv', - for standard input, or a Redis stream (redis://host:port/db/key). The labels are
-    in a column (--labels), or a clusterer gives them (--clusterer):
+    'day-*.csv', - for standard input, a Redis stream (redis://host:port/db/key), or a topic of
+    Kafka (kafka://broker:port/topic). The labels are in a column (--labels), or a clusterer gives
+    them (--clusterer):
 
     \b
       icvi watch data.csv --clusterer kmeans --param n_clusters=5 --scale standard
@@ -262,6 +295,7 @@ def watch(**given: Any) -> None:
     from icvi.kernels.compiler.announcing import compile_spinner
     from icvi.watching.stopping import Stopping
 
+    log = given["log"]
     # An interrupted import would make its package look broken: stop before or after it.
     with Stopping() as stopping:
         try:
@@ -276,17 +310,27 @@ def watch(**given: Any) -> None:
             code = stopping.exit_code
         except (ImportError, TypeError, ValueError, OSError, RuntimeError) as error:
             if stopping.asked is None or not isinstance(error, ImportError):
-                raise _reported(error) from error
+                raise _reported(error, log) from error
             code = stopping.exit_code  # a second signal interrupted an import after all
     sys.exit(code)
 
 
-def _reported(error: Exception) -> click.ClickException:
+class _LoggedError(click.ClickException):
+    """An error as lines of JSON."""
+
+    def show(self, file: Any = None) -> None:
+        """Write it to the log."""
+        from icvi.watching.service.json_log import JsonLog
+
+        JsonLog(file or sys.stderr).message(self.format_message(), "error")
+
+
+def _reported(error: Exception, log: str) -> click.ClickException:
     """The error as it is shown."""
     from icvi.watching.messages import error_text
 
     _discard_output()
-    return click.ClickException(error_text(error))
+    return (_LoggedError if log == "json" else click.ClickException)(error_text(error))
 
 
 def _discard_output() -> None:

@@ -17,14 +17,20 @@ if TYPE_CHECKING:
     from icvi.watching.command import Job
 
 _ART = ("rho", "rho_a", "rho_b", "alpha", "beta")
-_REDIS = ("group", "consumer", "patience")
+#: Options of servers, and the beginnings of their addresses.
+_SERVERS = {
+    "group": ("redis://", "rediss://", "kafka://"),
+    "consumer": ("redis://", "rediss://"),
+    "patience": ("redis://", "rediss://", "kafka://"),
+    "wait": ("kafka://",),
+}
 _TEXT = ("csv", "ndjson")
 
 
 def watch_job(given: dict[str, Any]) -> Job:
     """Check the options against each other, and make what they name."""
     _check_together(given)
-    optional = {name: given.pop(name) for name in (*_REDIS, "distinct")}
+    optional = {name: given.pop(name) for name in (*_SERVERS, "distinct")}
     given |= options.scaling(given)
     given["bounds"] = _bounds(given["bounds"])
     clusterer = _clusterer(given)
@@ -37,6 +43,7 @@ def watch_job(given: dict[str, Any]) -> Job:
         clusterer=clusterer,
         model=given.pop("save_model"),
         quiet=given.pop("quiet"),
+        log=given.pop("log"),
         fail_on_alert=given.pop("fail_on_alert"),
         command=shlex.join(["icvi", *typed]),
         options={
@@ -65,9 +72,10 @@ def _check_together(given: dict[str, Any]) -> None:
         raise click.UsageError("--trace - needs --trace-format csv or --trace-format ndjson")
     if given["trace"] == "-" and given["checkpoint"] is not None:
         raise click.UsageError("--checkpoint needs a --trace that is a file: it may be truncated")
-    for option in _REDIS:
-        if given[option] is not None and not given["source"].startswith(("redis://", "rediss://")):
-            raise click.UsageError(f"{_typed(option)} is for redis://host:port/db/key")
+    for option, kinds in _SERVERS.items():
+        if given[option] is not None and not given["source"].startswith(kinds):
+            place = "kafka://broker:port/topic" if option == "wait" else "redis://host:port/db/key"
+            raise click.UsageError(f"{_typed(option)} is for {place}")
     if given["window"] is not None and given["half_life"] is not None:
         raise click.UsageError("give either --window or --half-life")
     for option in ("window", "half_life"):
@@ -86,6 +94,14 @@ def _check_together(given: dict[str, Any]) -> None:
         )
     if given["report_every"] is not None and given["report"] is None:
         raise click.UsageError("--report-every needs a --report")
+    if isinstance(given["every"], float):
+        raise click.UsageError("--every is a number of samples, or a time such as 1s")
+    if isinstance(given["every"], timedelta) and given["time"] is None:
+        raise click.UsageError("--every is a time: it needs --time COL")
+    if isinstance(given["trace_roll"], timedelta) and given["time"] is None:
+        raise click.UsageError("--trace-roll is a time: it needs --time COL, or give rows")
+    if isinstance(given["trace_keep"], int | float):
+        raise click.UsageError("--trace-keep is a time, such as 30d")
     if isinstance(given["report_every"], int | float):
         raise click.UsageError("--report-every is a time, such as 30s or 10min")
     for option in ("alarms", "on_alert", "fail_on_alert"):

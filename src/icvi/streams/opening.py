@@ -20,8 +20,9 @@ from icvi.wording import short, shown_address
 
 _TEXT = ("csv", "ndjson")
 
-#: Options of Redis streams only.
-REDIS = ("group", "consumer", "patience")
+#: Options of Redis streams, and of topics of Kafka.
+REDIS, KAFKA = ("group", "consumer", "patience"), ("group", "patience", "wait")
+SERVERS = (*REDIS, "wait")
 
 
 def open_source(
@@ -52,7 +53,7 @@ def open_source(
         - files (``.csv``, ``.ndjson``, ``.jsonl``, these also with ``.gz``, and ``.parquet``), by a
           path, a pattern such as ``"day-*.csv"`` (in order of the names) or a list of paths;
         - ``"-"`` or ``sys.stdin.buffer`` for standard input, or any file open for reading bytes;
-        - ``"redis://host:port/db/key"``, a Redis stream;
+        - ``"redis://host:port/db/key"``, a Redis stream, or ``"kafka://broker:port/topic"``;
         - an array of shape (n, d), or a pair of it and n labels;
         - a table of pandas, polars or pyarrow;
         - an iterable of samples (also as dictionaries), of (sample, label) pairs, of arrays, of
@@ -72,7 +73,7 @@ def open_source(
         fields) are an error, or they are left out, counted in ``skipped`` and explained in
         ``reasons``.
     follow : bool
-        Wait for more at the end: of a file that grows, or of a Redis stream.
+        Wait for more at the end: of a file that grows, a Redis stream, or a topic of Kafka.
     rows : int
         Samples of a batch, at most. A batch is smaller at the end of a file, and where more samples
         have not arrived yet.
@@ -87,10 +88,12 @@ def open_source(
         Found out by default.
     on_data_loss : {"stop", "continue"}
         What to do when samples are lost before they were read: entries of a Redis stream that were
-        trimmed, another stream under its key, a followed file that was rotated away. Stop with an
+        trimmed, another stream under its key, messages of Kafka that were removed, a followed file
+        that was rotated away. Stop with an
         error, or continue, count them in ``lost`` and explain them in ``losses``.
     **redis
-        For a Redis stream: ``group``, ``consumer`` and ``patience``; see `RedisSource`.
+        For a Redis stream ``group``, ``consumer`` and ``patience``, see `RedisSource`; for a topic
+        of Kafka ``group``, ``patience`` and ``wait``, see `KafkaSource`.
 
     Returns
     -------
@@ -105,7 +108,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
-    refuse_unknown(open_source, redis, REDIS)
+    refuse_unknown(open_source, redis, SERVERS)
     wanted, follow = Wanted.of(columns, label, time, exclude, truth), as_flag(follow, "follow")
     dialect = Given.of(sep, decimal, header)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
@@ -117,10 +120,22 @@ def open_source(
         from icvi.streams.redis.source import RedisSource
 
         _refuse_dialect(dialect, "a Redis stream")
+        _refuse_options(redis, REDIS, what)
         return RedisSource(what, wanted, **following, **options, **redis)
+    if isinstance(what, str) and what.startswith("kafka://"):
+        from icvi.streams.kafka.source import KafkaSource
+
+        if header:
+            raise ValueError("messages of Kafka have no header: their fields are x1, x2, ...")
+        _refuse_options(redis, KAFKA, what)
+        spelling: dict[str, Any] = {
+            "format": format,
+            "sep": dialect.separator,
+            "decimal": dialect.decimal,
+        }
+        return KafkaSource(what, wanted, **spelling, **following, **options, **redis)
     if redis:
-        given = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
-        raise TypeError(f"expected {', '.join(redis)} with a Redis stream only, got {given}")
+        _refuse_options(redis, (), what)
     if isinstance(what, str) and what == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is nothing to read")
@@ -135,7 +150,9 @@ def open_source(
             )
         return _text_source(format, what, wanted, dialect, **options)
     if follow:
-        raise ValueError(f"expected a file or a Redis stream to follow, got {type(what).__name__}")
+        raise ValueError(
+            f"expected a file, a Redis stream or a topic to follow, got {type(what).__name__}"
+        )
     _refuse_dialect(dialect, f"a {type(what).__name__}")
     from icvi.streams.memory_source import MemorySource
 
@@ -177,6 +194,14 @@ def _text_source(format: str, files: Any, wanted: Wanted, given: Given, **option
     from icvi.streams.files.ndjson_source import NdjsonSource
 
     return NdjsonSource(files, wanted, **options)
+
+
+def _refuse_options(given: dict[str, Any], known: Sequence[str], what: Any) -> None:
+    """Refuse options of another kind of source."""
+    if others := [name for name in given if name not in known]:
+        shown = repr(shown_address(what)) if isinstance(what, str) else f"a {type(what).__name__}"
+        kind = "a topic of Kafka" if "wait" in others else "a Redis stream"
+        raise TypeError(f"expected {', '.join(others)} with {kind} only, got {shown}")
 
 
 def _refuse_dialect(given: Given, what: str) -> None:

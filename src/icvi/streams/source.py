@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Self
 
 from icvi.streams.bad_rows import BadRows
 from icvi.streams.batch import Batch, Position
 from icvi.streams.columns import Chosen, Wanted, described_columns
 from icvi.streams.data_loss import DataLoss
+from icvi.streams.stopping import NothingNewError, Stopped
 from icvi.streams.times import Times
 from icvi.wording import short
 
@@ -62,7 +63,7 @@ class Source(ABC):
         self._chosen: Chosen | None = None  # until the columns are known
         self._times = Times()
         self._row = 0  # number of the next sample
-        self._stopped = threading.Event()
+        self._stopped = Stopped()
         self._reading = threading.RLock()  # locked while a batch is read
 
     @property
@@ -104,6 +105,10 @@ class Source(ABC):
         """Features, label and time, and why other columns are left out; None before any row."""
         return self._chosen
 
+    def while_waiting(self, call: Callable[[], object]) -> None:
+        """Have a function called now and then while the source waits for samples."""
+        self._stopped.alive = call
+
     def start(self) -> Position:
         """Where reading would begin now; empty where that is always the same place.
 
@@ -135,18 +140,31 @@ class Source(ABC):
         return self._stopped.is_set()
 
     def __iter__(self) -> Iterator[Batch]:
+        return (batch for batch in self.batches() if batch is not None)
+
+    def batches(self, pause: float = math.inf) -> Iterator[Batch | None]:
+        """The same batches, and None whenever nothing has come for so many seconds.
+
+        Files that are followed, pipes and servers can tell; an iterable cannot.
+        """
         if self.closed:
             raise ValueError("this source is closed; open it again to read from it")
-        return self._iterate()
+        return self._iterate(pause)
 
-    def _iterate(self) -> Iterator[Batch]:
+    def _iterate(self, pause: float) -> Iterator[Batch | None]:
         while not self.closed:
+            self._stopped.begin(pause)
             try:
                 with self._reading:
                     batch = self._read()
+            except NothingNewError:
+                yield None
+                continue
             except Exception:
                 self.close()
                 raise
+            finally:
+                self._stopped.begin(math.inf)
             if self._stopped.is_set():  # meanwhile, by another thread
                 self.close()
             if batch is None:

@@ -226,6 +226,13 @@ class Trace:
             raise KeyError(f"{short(name)} is not in the trace; it holds {self.names}") from None
 
 
+def no_readings(indices: Sequence[Index], alarms: Sequence[Alarm] = ()) -> Trace:
+    """A trace without readings."""
+    none = np.empty(0, dtype=np.int64)
+    values = np.empty((0, len(indices)))
+    return Trace(UndefinedPolicy(indices, "nan"), values, none, none, none, alarms)
+
+
 def joined(traces: Sequence[Trace], alarms: Sequence[Alarm]) -> Trace:
     """Consecutive stretches of a stream as one."""
     # Private to traces: this is one of their constructors.

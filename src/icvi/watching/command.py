@@ -6,6 +6,7 @@ import contextlib
 import errno
 import os
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,8 @@ from icvi.kernels.compiler.announcing import compile_spinner
 from icvi.streams import Source
 from icvi.watching.labellers import check_savable, save_model
 from icvi.watching.messages import error_text, with_options
+from icvi.watching.service.json_log import JsonLines, JsonLog
+from icvi.watching.service.notify import Notifier
 from icvi.watching.settings import source_name
 from icvi.watching.stopping import Stopping
 from icvi.watching.terminal import View, view_for
@@ -50,6 +53,8 @@ class Job:
         Whether alarms make the exit code `ALARMED`.
     command : str
         The command itself without its passwords, for the message on how to resume.
+    log : {"text", "json"}
+        What messages look like.
     """
 
     source: str
@@ -59,6 +64,7 @@ class Job:
     quiet: bool
     fail_on_alert: bool
     command: str
+    log: str = "text"
 
 
 class FailedError(RuntimeError):
@@ -67,11 +73,13 @@ class FailedError(RuntimeError):
 
 def run(job: Job, stopping: Stopping) -> int:
     """Run a watch to its end; return the exit code."""
-    messages = Console(stderr=True)
+    messages: Console | JsonLog = Console(stderr=True)
+    if job.log == "json":
+        messages = JsonLog(sys.stderr)
+    notifier = Notifier.of()
     if job.model is not None:
         check_savable(job.clusterer, job.model)
-    shown = messages if job.options.get("trace") == "-" else Console()
-    with contextlib.closing(view_for(None if job.quiet else shown)) as view:
+    with contextlib.closing(_view(job, messages)) as view:
         try:
             # Nothing has been written yet: an interrupt may end it at once.
             with compile_spinner(), stopping.waiting():
@@ -82,18 +90,39 @@ def run(job: Job, stopping: Stopping) -> int:
         with watched:
             watched.waiting = lambda: _waiting(view, stopping)
             watched.working = stopping.working
-            watched.on_warning(_print_above)
+            watched.on_warning(lambda text: _print_above(messages, text, "warning"))
             if not job.quiet:
-                watched.on_note(_print_above)
-            return _run(watched, job, view, stopping, messages)
+                watched.on_note(lambda text: _print_above(messages, text))
+            watched.on_alive(notifier.alive)
+            try:
+                return _run(watched, job, view, stopping, messages, notifier)
+            finally:
+                notifier.stopping()
 
 
-def _run(watched: Watch, job: Job, view: View, stopping: Stopping, messages: Console) -> int:
+def _view(job: Job, messages: Console | JsonLog) -> View:
+    """What shows the watch: a table, lines, or nothing."""
+    if job.quiet:
+        return view_for(None)
+    if isinstance(messages, JsonLog):
+        return JsonLines(messages, time.monotonic)
+    return view_for(messages if job.options.get("trace") == "-" else Console())
+
+
+def _run(
+    watched: Watch,
+    job: Job,
+    view: View,
+    stopping: Stopping,
+    messages: Console | JsonLog,
+    notifier: Notifier,
+) -> int:
     begun = ended = False
     try:
         try:
             _begin(watched, job)
             begun = True
+            notifier.ready()
             ended = _follow(watched, view, stopping, job)
         except KeyboardInterrupt as stop:
             _check_complete(stop)
@@ -227,8 +256,11 @@ def _is_file(path: str) -> bool:
     return path != "-" and os.path.exists(path)
 
 
-def _print_above(text: str) -> None:
+def _print_above(messages: Console | JsonLog, text: str, level: str = "info") -> None:
     """Print a message while the table is drawn: on a terminal, above it."""
+    if isinstance(messages, JsonLog):
+        messages.message(with_options(text), level)
+        return
     # Not by a console for standard error: it would write across the table, which replaces
     # sys.stderr while it is drawn.
     if sys.stderr is not None:
@@ -236,6 +268,9 @@ def _print_above(text: str) -> None:
         sys.stderr.flush()
 
 
-def _print(messages: Console, *texts: str) -> None:
+def _print(messages: Console | JsonLog, *texts: str) -> None:
+    if isinstance(messages, JsonLog):
+        messages.message("\n".join(texts))
+        return
     for line in filter(None, for_terminal("\n".join(texts)).split("\n")):
         messages.print(line, highlight=False, markup=False, emoji=False, soft_wrap=True)

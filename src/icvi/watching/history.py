@@ -124,7 +124,8 @@ class History(Output):
     def take(self, step: Step) -> None:
         """Take the next step."""
         self._make_room(step.stop)
-        self._count(step.labels, step.first)
+        if len(step.labels):
+            self._count(step.labels, step.first)
         self.seen, self._verdict = step.stop, None
         self.alarms += step.alarms
         self.n_alarms += len(step.alarms)

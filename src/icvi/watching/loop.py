@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.insight.alarms import Alarm
 from icvi.saving.parts import Part, arrays_of
 from icvi.streams import Batch, Position, Source
+from icvi.tracking.reading_times import ReadingTimes
 from icvi.tracking.saved import tracker as saved_tracker
-from icvi.tracking.trace import Trace
+from icvi.tracking.trace import Trace, no_readings
 from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending, warn
@@ -28,6 +30,7 @@ from icvi.watching.rebatching import Rebatched, rebatch
 from icvi.watching.scaling import FeatureScaling
 from icvi.watching.step import Kept, Output, Step
 from icvi.watching.step_size import STEP, StepSize
+from icvi.watching.trace_files.trace_rows import as_time
 from icvi.watching.truth import Agreed, Agreement, KnownClasses
 
 _SHARE = 0.05  # of the run time that checkpoints may take
@@ -36,6 +39,8 @@ _LATER = ("alarms", "alarm_log")
 #: So many classes are refused, unless every second sample has one that came before.
 _MOST_CLASSES = 5000
 _END: Any = object()  # of a source
+#: Seconds without samples after which the loop does what is due.
+IDLE = 1.0
 
 
 class Loop:
@@ -57,8 +62,8 @@ class Loop:
         Who is told about alarms.
     checkpoint : Checkpoint, optional
         Where to save the state.
-    every : int
-        Read the indices after every m-th sample.
+    every : int or ReadingTimes
+        Read the indices after every m-th sample, or by time.
     first : int
         Samples that must come together at first, whatever the labeller; 0 if any number will do.
     beginning : Beginning
@@ -91,6 +96,8 @@ class Loop:
         them: then the last checkpoint counts.
     warn : callable
         Called with the text of a warning that cannot wait for the end.
+    alive : callable
+        Called after every step, and now and then while the loop waits.
     """
 
     def __init__(
@@ -103,7 +110,7 @@ class Loop:
         rules: Rules,
         sending: Sending | None = None,
         checkpoint: Checkpoint | None = None,
-        every: int = 1,
+        every: int | ReadingTimes = 1,
         first: int = 0,
         beginning: Beginning,
         agreement: Agreement | None = None,
@@ -126,6 +133,7 @@ class Loop:
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.working: Callable[[], AbstractContextManager[None]] = nullcontext
         self.warn: Callable[[str], None] = warn
+        self.alive: Callable[[], object] = lambda: None
         self._size = StepSize()
         self._batches: Rebatched | None = None
         self.seen = self.resumed = 0
@@ -135,7 +143,14 @@ class Loop:
         self._consistent = True  # whether labeller, tracker and outputs have the same samples
         self._interrupted = False
         self._sent = False  # whether there were alarms in the last step, and they were sent
-        self._committed_at = time.monotonic()
+        self._last_time: NDArray[Any] | None = None  # of the last sample
+        self._ended = False  # whether the last look has begun, which no checkpoint may contain
+        self._looked: int | None = None  # samples at the last look whose alarms were sent
+        #: Returns seconds.
+        self.clock: Callable[[], float] = time.monotonic
+        self._committed_at = self._came = self._acted = self.clock()
+        self._new = False  # whether samples were processed since the last checkpoint
+        self._aged: Tracker | None = None  # the tracker after the time without samples
 
     @property
     def resumes(self) -> bool:
@@ -172,12 +187,16 @@ class Loop:
         # rotated later, and what was begun with counts from now on.
         begins = first = not self.seen
         for batch in batches:
+            if batch is None:
+                yield from self._idle()
+                continue
             rest: Batch | None = self._prepared(batch)
             while rest is not None:
                 step, rest = self._timed_step(rest)
+                self.alive()
                 yield step
                 # Commit what was sent, so that another run does not send it again.
-                due = time.monotonic() - self._committed_at >= self._interval
+                due = self.clock() - self._committed_at >= self._interval
                 if begins or (first and rest is None) or self._sent or due:
                     self.commit()
                 begins, first = False, first and rest is not None
@@ -186,6 +205,8 @@ class Loop:
             self.news += self._look.take(none, self.source.chosen, last=True)
         if self._interrupted:
             raise KeyboardInterrupt
+        if (last := self._last_look()) is not None:
+            yield last
 
     @property
     def gathering(self) -> tuple[int, int] | None:
@@ -201,9 +222,9 @@ class Loop:
 
     def commit(self) -> None:
         """Flush the outputs, write a checkpoint, then acknowledge the samples to the source."""
-        if not self._consistent:
+        if not self._consistent or self._ended:
             return
-        start = time.monotonic()
+        start = self.clock()
         for output in self.outputs.values():
             output.flush()
         if self._checkpoint is not None:
@@ -211,7 +232,7 @@ class Loop:
         if self._position and self._position != self._committed:
             self.source.commit(self._position)
             self._committed = self._position
-        self._committed_at = time.monotonic()
+        self._new, self._committed_at = False, self.clock()
         # Write a large state less often.
         self._interval = max(self._interval, (self._committed_at - start) / _SHARE)
 
@@ -244,7 +265,7 @@ class Loop:
 
     def _read(self) -> Iterator[Batch | None]:
         ahead = self.beginning.timed and not self.seen
-        batches = read_ahead(self.source) if ahead else iter(self.source)
+        batches = read_ahead(self.source) if ahead else self.source.batches(IDLE)
         while True:
             try:
                 with self.waiting():
@@ -296,8 +317,10 @@ class Loop:
                 part = batch if most == len(batch) else batch.slice(0, most)
                 trace = self._track(part, labelled)
         except KeyboardInterrupt:
-            # Readings are all or nothing; what a clusterer has learnt cannot be taken back.
-            self._consistent = not (self.labeller.learns or self.labeller.pickles)
+            # Readings are all or nothing, unless they are by time; what a clusterer has learnt
+            # cannot be taken back.
+            learnt = self.labeller.learns or self.labeller.pickles
+            self._consistent = not (learnt or isinstance(self.every, ReadingTimes))
             raise
         agreed = self._agree(part, labelled)
         parts = part.X, labelled.labels, part.time, part.first, trace, self.tracker
@@ -308,6 +331,8 @@ class Loop:
         if not before:
             self.began = self.beginning.began(part.stop)
         self.seen = part.stop
+        self._new, self._came, self._aged = True, self.clock(), None
+        self._last_time = None if part.time is None else as_time(part.time[-1:])
         rest = None
         if most < len(batch):
             rest = batch.slice(most)  # the source cannot be sent to the middle of its batch
@@ -317,6 +342,65 @@ class Loop:
         for text in self.labeller.questions():
             self.warn(text)
         return step, rest
+
+    def _idle(self) -> Iterator[Step]:
+        """What is due while nothing comes, and a step without samples, for views."""
+        self.alive()
+        now = self.clock()
+        if now - max(self._came, self._acted) < IDLE:
+            return
+        self._acted = now
+        if self._new and now - self._committed_at >= self._interval:
+            self.commit()
+        if self.seen:
+            yield self._without_samples(self._passed_time(now - self._came), [])
+
+    def _passed_time(self, seconds: float) -> Tracker:
+        """The tracker when so much time has passed since the last sample.
+
+        A copy: the next sample may be late, and readings must not depend on when samples come.
+        """
+        if not self._timed or self._last_time is None:
+            return self.tracker
+        if self._aged is None:
+            self._aged = self.tracker.copy()
+        if self._last_time.dtype.kind == "f":
+            self._aged.advance(float(self._last_time[0]) + seconds)
+        else:
+            passed = np.timedelta64(int(seconds * 1e9), "ns")
+            self._aged.advance(self._last_time[0] + passed)
+        return self._aged
+
+    def _last_look(self) -> Step | None:
+        """A step without samples: the alarms of a last look at all clusters.
+
+        The stream may have grown when another run resumes, whose alarms must be those of a run that
+        has never stopped. So checkpoints are of the state before the look, and each run looks.
+        """
+        if not (self.tracker.insight and self.tracker.n_clusters):
+            return None
+        self.commit()
+        before = self._state() if self.sending is not None else ({}, {})
+        with self.working():
+            alarms = self.tracker.look_again()
+        if not alarms:
+            return None
+        self._ended = True
+        step = self._without_samples(self.tracker, alarms)
+        for output in self.outputs.values():
+            output.take(step)
+        if self.sending is not None and self._looked != self.seen:
+            self.sending.send(step)
+            if self._checkpoint is not None:
+                facts, arrays = before
+                self._checkpoint.write(({**facts, "looked": self.seen}, arrays))
+        return step
+
+    def _without_samples(self, tracker: Tracker, alarms: list[Alarm]) -> Step:
+        X = np.empty((0, tracker.n_features or 0))
+        time = None if self._last_time is None else self._last_time[:0]
+        trace = no_readings(tracker.indices, alarms)
+        return Step(X, trace.labels, time, self.seen, trace, tracker, before=self._last_time)
 
     def _prepared(self, batch: Batch) -> Batch:
         """The batch with scaled features."""
@@ -337,11 +421,22 @@ class Loop:
             ) from error
 
     def _track(self, batch: Batch, labelled: Labelled) -> Trace:
+        winners = labelled.winners if self._prototypes else None
         try:
+            if isinstance(self.every, ReadingTimes):
+                assert batch.time is not None
+                return self.every.update_many(
+                    self.tracker,
+                    batch.X,
+                    labelled.labels,
+                    time=batch.time,
+                    winners=winners,
+                    timed=self._timed,
+                )
             return self.tracker.update_many(
                 batch.X,
                 labelled.labels,
-                winners=labelled.winners if self._prototypes else None,
+                winners=winners,
                 time=batch.time if self._timed else None,
                 every=self.every,
             )
@@ -378,6 +473,12 @@ class Loop:
         facts |= {"scaling": scaling} if scaling else {}
         facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
         facts |= {} if self.began is None else {"began": self.began}
+        facts |= {"read": self.every.keep()} if isinstance(self.every, ReadingTimes) else {}
+        facts |= {} if self._looked is None else {"looked": self._looked}
+        if self._last_time is not None:
+            # As a whole number of nanoseconds, or as seconds with decimals.
+            seconds = self._last_time.dtype.kind == "f"
+            facts["time"] = self._last_time.view("f8" if seconds else "i8").item()
         if self.agreement is not None:
             facts["truth"], arrays = self.agreement.keep()
             packed |= {f"truth.{name}": array for name, array in arrays.items()}
@@ -413,7 +514,11 @@ class Loop:
         if self.agreement is not None:
             self.agreement.resume(facts["truth"], arrays_of("truth", arrays))
         self.seen = self.resumed = facts["seen"]
-        self.began = facts.get("began")
+        if isinstance(self.every, ReadingTimes):
+            self.every.resume(facts["read"])
+        self.began, self._looked = facts.get("began"), facts.get("looked")
+        if (time := facts.get("time")) is not None:
+            self._last_time = np.array([time], "f8" if isinstance(time, float) else "M8[ns]")
         self._position = self._committed = position
 
     def _seek(self, position: Position) -> None:

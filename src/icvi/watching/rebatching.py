@@ -12,8 +12,8 @@ from icvi.streams.batch import concatenate
 SizeOf = Callable[[int], int | None]
 
 
-class Rebatched(Iterator[Batch]):
-    """Batches of the sizes asked for; the last one may be smaller.
+class Rebatched(Iterator[Batch | None]):
+    """Batches of the sizes asked for; the last one may be smaller. None where nothing has come.
 
     Attributes
     ----------
@@ -36,12 +36,12 @@ class Rebatched(Iterator[Batch]):
         self._size_of, self._fewer = size_of, fewer
         self._pieces = self._iterate(batches, start, position)
 
-    def __next__(self) -> Batch:
+    def __next__(self) -> Batch | None:
         return next(self._pieces)
 
     def _iterate(
         self, batches: Iterable[Batch | None], start: int, position: Position | None
-    ) -> Iterator[Batch]:
+    ) -> Iterator[Batch | None]:
         waiting: list[Batch] = []
         for batch in batches:
             if batch is not None:
@@ -58,6 +58,8 @@ class Rebatched(Iterator[Batch]):
                 self.gathered -= len(first)
                 yield first
                 self.needed = self._size_of(start)
+            if batch is None:
+                yield None
         if waiting:
             self.gathered = 0
             yield _split(waiting, None, position)[0]
@@ -92,9 +94,9 @@ def rebatch(
     Returns
     -------
     Rebatched
-        Iterate it to get each batch. Its position may lie before its last sample: inside a batch
-        of the source there is none. To resume after it, send a source there and give
-        ``start=batch.stop``.
+        Iterate it to get each batch, and None where there is nothing new. A position may lie before
+        the last sample: inside a batch of the source there is none. To resume after it, send a
+        source there and give ``start=batch.stop``.
     """
     return Rebatched(batches, size_of, start=start, position=position, fewer=fewer)
 

@@ -41,6 +41,8 @@ class Step:
         Alarms of the user's own rules.
     agreed : Agreed, optional
         How clusters and known classes agree, at each reading.
+    before : array of 1, optional
+        In a step without samples, whose alarms are about the last sample: when that was taken.
     """
 
     X: NDArray[np.float64]
@@ -51,6 +53,7 @@ class Step:
     tracker: Tracker
     alerts: Sequence[Alarm] = ()
     agreed: Agreed | None = None
+    before: NDArray[Any] | None = None
 
     @property
     def stop(self) -> int:

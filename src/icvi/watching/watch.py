@@ -21,7 +21,8 @@ from icvi.insight.alarms import Alarm
 from icvi.insight.judge import as_distinct
 from icvi.insight.separation import DISTINCT
 from icvi.streams import Source, open_source
-from icvi.streams.opening import REDIS
+from icvi.streams.opening import SERVERS
+from icvi.tracking.reading_times import ReadingTimes
 from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.alarm_file import AlarmFile, beside
 from icvi.watching.alarms.alarm_log import AlarmLog
@@ -183,6 +184,11 @@ class Watch:
         if self._loop.sending is not None:
             self._loop.sending.warn = warn
 
+    def on_alive(self, alive: Callable[[], object]) -> None:
+        """Have a function called after every step, and now and then while nothing comes."""
+        self._loop.alive = alive
+        self.source.while_waiting(alive)
+
     def on_note(self, note: Callable[[str], None]) -> None:
         """Give notes on how the source is read, and on what comes, to a function."""
         self._note = note
@@ -198,9 +204,15 @@ class Watch:
         for step in self.steps():
             if pending is None:
                 # A run before this one may have stopped between two readings.
-                last = self.resumed - self.resumed % self._loop.every
+                last = self._last_read
                 pending = [alarm for alarm in self.alarms if last < alarm.sample <= self.resumed]
             yield from readings(step, pending)
+
+    @property
+    def _last_read(self) -> int:
+        """The last sample of earlier runs after which the indices were read."""
+        every = self._loop.every
+        return every.last if isinstance(every, ReadingTimes) else self.resumed // every * every
 
     def steps(self) -> Generator[Step, None, None]:
         """Run step by step: some samples, and the readings after each of them."""
@@ -216,6 +228,8 @@ class Watch:
                     for step in steps:
                         self._report_news()
                         self._remember(step.X)
+                        if self._report is not None:
+                            self._report.tracker = step.tracker
                         yield step
                         self._refresh()
                 self._report_news()
@@ -343,7 +357,7 @@ def watch(
     batch: int = 1024,
     begin: int | timedelta | None = None,
     learn: bool = True,
-    every: int = 1,
+    every: int | timedelta = 1,
     noise_label: Hashable = None,
     undefined: Literal["nan", "limit"] = "nan",
     window: Any = None,
@@ -356,6 +370,8 @@ def watch(
     on_alert: str | Callable[[Alarm], object] | None = None,
     trace: str | os.PathLike[str] | None = None,
     trace_format: str | None = None,
+    trace_roll: int | timedelta | None = None,
+    trace_keep: timedelta | None = None,
     alarms: str | os.PathLike[str] | None = None,
     report: str | os.PathLike[str] | None = None,
     report_every: float | timedelta | None = None,
@@ -369,7 +385,7 @@ def watch(
     Parameters
     ----------
     source : anything that `icvi.streams.open_source` opens, or a Source
-        A file, a pattern, a pipe, a Redis stream, a table, an array, an iterable.
+        A file, a pattern, a pipe, a Redis stream, a topic of Kafka, a table, an array, an iterable.
     clusterer : object, optional
         Labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
         ``partial_fit`` and ``predict`` (or ``predict`` alone, when it is fitted), a clusterer of
@@ -403,8 +419,9 @@ def watch(
         samples came; in all other cases it is the same however they come.
     learn : bool, default True
         Whether the clusterer learns; if not, it only predicts.
-    every : int, default 1
-        Read the indices after every m-th sample.
+    every : int or timedelta, default 1
+        Read the indices after every m-th sample; or, by the times of samples, after the first one
+        of every such period. That needs a `time` column.
     noise_label, undefined, window, half_life, bounds, quantizer
         As in `Tracker`. A window or half-life that is a timedelta needs a `time` column. For ART,
         ``bounds={"temp": (0, 40)}`` gives those of some features, the first batch the others.
@@ -426,7 +443,14 @@ def watch(
         warning. After a kill, alarms since the last checkpoint come again.
     trace : path, optional
         File for all readings: ``.parquet``, ``.csv`` or ``.ndjson``; ``"-"`` is standard output,
-        which needs `trace_format`.
+        which needs `trace_format`. A path that ends in ``/`` is a folder, which gets
+        ``date=YYYY-MM-DD/part-N.parquet``: each part is complete when the next one begins.
+    trace_roll : int or timedelta, optional
+        For a folder: when the next part begins, after so many rows, or with each period of the
+        times of samples, such as an hour. By default with each day (UTC) where there are times, and
+        after 1,000,000 rows otherwise.
+    trace_keep : timedelta, optional
+        For a folder: remove parts when all of their rows are older than that.
     alarms : path, optional
         File for all alarms, one JSON object per line (``.ndjson``). By default it is beside the
         trace: ``run.alarms.ndjson`` for ``trace="run.csv"``. None without a trace.
@@ -448,7 +472,8 @@ def watch(
         Whether to replace the files `trace`, `alarms` and `report`, and to ignore an existing
         checkpoint.
     **redis
-        For a Redis stream: ``group``, ``consumer`` and ``patience``.
+        For a Redis stream: ``group``, ``consumer`` and ``patience``; for a topic of Kafka:
+        ``group``, ``patience`` and ``wait``.
 
     Returns
     -------
@@ -465,7 +490,7 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
-    refuse_unknown(watch, redis, REDIS)
+    refuse_unknown(watch, redis, SERVERS)
     check_choice(undefined, "undefined", ("nan", "limit"))
     learn, overwrite = as_flag(learn, "learn"), as_flag(overwrite, "overwrite")
     if not as_number(checkpoint_every, "checkpoint_every") >= 0.0:
@@ -477,6 +502,8 @@ def watch(
             os.fspath(path)  # raises unless it is a path
     scaling = FeatureScaling(scale, scale_from)
     interval = _seconds(report_every)
+    if trace is None and (trace_roll is not None or trace_keep is not None):
+        raise ValueError("trace_roll and trace_keep need a trace: give trace='runs/'")
     if interval is not None and report is None:
         raise ValueError("report_every needs a report: give report='page.html'")
     tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
@@ -497,7 +524,12 @@ def watch(
             "leave out bad_rows='skip'"
         )
     settings |= {"truth": truth if classes is None else classes.setting, "begin": begin}
-    settings |= {"batch": batch, "learn": learn, "every": as_every(every)}
+    if isinstance(every, timedelta):
+        _check_every(time, truth)
+        settings["every"] = every
+    else:
+        settings["every"] = as_every(every)
+    settings |= {"batch": batch, "learn": learn, "trace_roll": trace_roll}
     settings |= {"trace": trace is not None, "report": report is not None}
     # None is what earlier versions stored: nothing.
     settings |= {"exclude": exclude, "scale": None if scale == "none" else scale}
@@ -553,6 +585,8 @@ def watch(
                 format=trace_format,
                 journal=None if saved is None else saved.folder,
                 overwrite=overwrite,
+                roll=trace_roll,
+                keep=trace_keep,
             )
         log = AlarmLog()
         if alarms is not None:
@@ -575,10 +609,10 @@ def watch(
             rules=rules,
             sending=sending,
             checkpoint=saved,
-            every=every,
+            every=ReadingTimes(every) if isinstance(every, timedelta) else every,
             first=learnt,
             beginning=Beginning(first, begin),
-            agreement=None if truth is None else Agreement(every),
+            agreement=None if truth is None else Agreement(as_every(every)),
             classes=classes,
             timed=timed,
             interval=checkpoint_every,
@@ -586,6 +620,16 @@ def watch(
         )
         opened.pop_all()
     return Watch(loop, history, page, log)
+
+
+def _check_every(time: Any, truth: Any) -> None:
+    """Refuse readings by time where there are no times, or where the agreement is read, too."""
+    if time is None:
+        raise ValueError("every (--every) is a time: it needs time=COL (--time COL)")
+    if truth is not None:
+        raise ValueError(
+            "truth (--truth) is read after every m-th sample; give every (--every) as a number"
+        )
 
 
 def _refuse_names(names: list[str]) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from typing import Any
 
 from icvi.streams.data_loss import DataLoss
 from icvi.streams.files import rotation
 from icvi.streams.files.file_bytes import FileBytes
 from icvi.streams.files.fingerprint import HEAD, TAIL, edited, head_position, tail_position
+from icvi.streams.stopping import Stopped
 
 #: Seconds between two checks of a file that has nothing new.
 POLL = 0.2
@@ -27,7 +27,7 @@ class FollowedBytes:
     ----------
     path : str
         The file that is followed.
-    stopped : threading.Event
+    stopped : Stopped
         Ends the wait.
     loss : DataLoss
         Where bytes that are lost before they were read are reported.
@@ -43,7 +43,7 @@ class FollowedBytes:
     seekable = True
 
     def __init__(
-        self, path: str, stopped: threading.Event, loss: DataLoss, file: str | None = None
+        self, path: str, stopped: Stopped, loss: DataLoss, file: str | None = None
     ) -> None:
         self._path, self._stopped, self._loss = path, stopped, loss
         self._file = FileBytes(file or path)
@@ -73,6 +73,7 @@ class FollowedBytes:
                 self.ended = self.complete = True
             else:
                 self._stopped.wait(POLL)
+                self._stopped.look()
         return b""
 
     def seek(self, offset: int) -> None:

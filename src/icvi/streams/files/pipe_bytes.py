@@ -6,11 +6,11 @@ import io
 import os
 import select
 import stat
-import threading
 from typing import Any
 
 from icvi.streams.files.file_bytes import naming
 from icvi.streams.files.fingerprint import HEAD, head_position
+from icvi.streams.stopping import Stopped
 
 _PATIENCE = 0.2  # seconds between checks whether the source was closed
 
@@ -20,7 +20,7 @@ class PipeBytes:
 
     complete, seekable = True, False
 
-    def __init__(self, file: Any, name: str, stopped: threading.Event) -> None:
+    def __init__(self, file: Any, name: str, stopped: Stopped) -> None:
         self.name, self._file, self._stopped = name, file, stopped
         self._read = getattr(file, "read1", file.read)
         self._fd = _descriptor(file)
@@ -32,6 +32,7 @@ class PipeBytes:
             while not self._wait(_PATIENCE):
                 if self._stopped.is_set():
                     return b""
+                self._stopped.look()
             data = self._read(most)
         if not isinstance(data, bytes):
             raise TypeError(
@@ -73,7 +74,7 @@ class PipeBytes:
 class NamedPipeBytes(PipeBytes):
     """A pipe with a name in the file system, or a terminal."""
 
-    def __init__(self, path: str, stopped: threading.Event) -> None:
+    def __init__(self, path: str, stopped: Stopped) -> None:
         # Opening waits for a writer.
         super().__init__(open(path, "rb"), path, stopped)  # noqa: SIM115  closed by close
 

@@ -163,7 +163,8 @@ class TextSource(Source):
             return block
         while not self.closed and self._number < len(self._files):
             if self._blocks is None:
-                self._open(None)
+                with self._stopped.undisturbed():
+                    self._open(None)
                 continue  # opening waits in a followed file, which may be closed meanwhile
             found = self._blocks.next(self._rows)
             if found is None:
@@ -207,6 +208,7 @@ class TextSource(Source):
         """Wait until a file exists: during a rotation it may be missing for a moment."""
         while not self.closed and not os.path.exists(path):
             self._stopped.wait(POLL)
+            self._stopped.alive()
         return not self.closed
 
     def _check_before(self, opened: Bytes, tail: bytes, position: Position) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from icvi.optional import load
 from icvi.streams.redis.address import parse_address
+from icvi.streams.stopping import Stopped
 
 _T = TypeVar("_T")
 _FIRST_DELAY, _LONGEST_DELAY = 0.05, 5.0
@@ -23,7 +23,7 @@ class Connection:
         ``redis://host:port/db/key``.
     patience : float
         Seconds to keep trying.
-    stopped : threading.Event
+    stopped : Stopped
         Ends the wait.
 
     Attributes
@@ -34,7 +34,7 @@ class Connection:
         How often an answer was lost: the server may have done what was asked.
     """
 
-    def __init__(self, url: str, patience: float, stopped: threading.Event) -> None:
+    def __init__(self, url: str, patience: float, stopped: Stopped) -> None:
         self._redis = load("redis", "redis")
         server, self.key, self.where = parse_address(url)
         self._patience, self._stopped = patience, stopped
@@ -70,6 +70,7 @@ class Connection:
                         f"again after a restart; patience=... waits longer"
                     ) from error
                 self._stopped.wait(delay)
+                self._stopped.alive()
                 delay = min(2.0 * delay, _LONGEST_DELAY)
             except self._redis.ResponseError as error:
                 raise ValueError(f"{self.where}: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ from icvi.streams.redis.bookmark import Bookmark, Gap, were
 from icvi.streams.redis.connection import Connection
 from icvi.streams.redis.consumer import AT_ONCE, Consumer, NoGroupError, NoStreamError, Snapshot
 from icvi.streams.redis.stream_info import START, Entry, StreamInfo, order, text
+from icvi.streams.stopping import Stopped
 
 
 class RedisReader:
@@ -31,7 +31,7 @@ class RedisReader:
         Whether to wait for more at the end.
     loss : DataLoss
         Where gaps are reported.
-    stopped : threading.Event
+    stopped : Stopped
         Ends the wait.
     """
 
@@ -42,7 +42,7 @@ class RedisReader:
         *,
         follow: bool,
         loss: DataLoss,
-        stopped: threading.Event,
+        stopped: Stopped,
     ) -> None:
         self._connection, self._consumer, self._follow = connection, consumer, follow
         self._loss, self._stopped = loss, stopped
@@ -90,6 +90,7 @@ class RedisReader:
                 if not self._follow:
                     break
                 self._connection.call(self._consumer.wait)
+                self._stopped.look()
         return []
 
     # -- where to begin --------------------------------------------------------------------

@@ -91,5 +91,8 @@ def beside(trace: str) -> str:
 
     >>> beside("runs/today.csv")
     'runs/today.alarms.ndjson'
+    >>> beside("runs/today/")
+    'runs/today.alarms.ndjson'
     """
-    return f"{os.path.splitext(trace)[0]}.alarms.ndjson"
+    name = os.path.splitext(trace.rstrip(f"/{os.sep}") or ".")[0]
+    return f"{name}.alarms.ndjson"

@@ -38,7 +38,9 @@ def _record(alarm: Alarm, step: Step) -> dict[str, Any]:
         record[name] = _number(record[name])
     if step.time is None:
         return record
-    time = as_time(step.time)[[alarm.sample - 1 - step.first]]
+    place = alarm.sample - 1 - step.first
+    time = as_time(step.time)[[place]] if place >= 0 else step.before
+    assert time is not None
     shown = time_texts(time)[0] if time.dtype.kind == "M" else _number(float(time[0]))
     sample = record.pop("sample")
     return {"sample": sample, "time": shown, **record}

@@ -45,7 +45,7 @@ def write_trace_file(
     Parameters
     ----------
     trace : path
-        The trace, as ``icvi watch --trace`` writes it.
+        The trace, as ``icvi watch --trace`` writes it: a file, or a folder of parts.
     page : path
         The page to write, ``.html``.
     format : {"csv", "ndjson", "parquet"}, optional

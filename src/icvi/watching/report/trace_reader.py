@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from numpy.typing import NDArray
 
 from icvi.labels import label_array
 from icvi.optional import load
+from icvi.watching.trace_files.journal import open_journal
+from icvi.watching.trace_files.parts import parts_in
 from icvi.wording import listed, short
 
 _BY = "a report of a trace"
@@ -21,6 +24,7 @@ _BLOCK = 1 << 22  # bytes of CSV that are parsed at once
 #: Columns that are no readings.
 _FACTS = ("sample", "time", "label", "k")
 _ENDINGS = {".csv": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".parquet": "parquet"}
+_ENDINGS |= {".arrows": "journal"}  # where the readings of a Parquet file are until it is written
 _INFINITE = {"Infinity": np.inf, "-Infinity": -np.inf}
 
 
@@ -50,7 +54,8 @@ class TraceReader:
     Parameters
     ----------
     path : str or path-like
-        A file that ``icvi watch --trace`` or ``Trace.to_csv`` has written.
+        A file that ``icvi watch --trace`` or ``Trace.to_csv`` has written, a folder of parts, or
+        the journal of a Parquet file that is still growing.
     format : {"csv", "ndjson", "parquet"}, optional
         Its format, where the name does not show it.
 
@@ -62,14 +67,28 @@ class TraceReader:
 
     def __init__(self, path: str | os.PathLike[str], format: str | None = None) -> None:
         self.path = Path(path)
+        if self.path.suffix.lower() == ".parquet" and not self.path.exists():
+            # Its stream has not ended: the readings so far are in the journal beside it.
+            beside = self.path.with_name(f".{self.path.name}.arrows")
+            if beside.exists():
+                self.path = beside
+            else:
+                raise FileNotFoundError(
+                    errno.ENOENT,
+                    "there is no such trace; a Parquet file appears when its stream ends: until "
+                    "then, with --checkpoint DIR, read DIR/trace.arrows",
+                    str(path),
+                )
         kind = format or _ENDINGS.get(self.path.suffix.lower(), "")
-        if kind not in _ENDINGS.values():
+        if kind not in _ENDINGS.values() and not self.path.is_dir():
             raise ValueError(
                 f"expected a trace that ends in {', '.join(_ENDINGS)}, got {short(str(path))}; "
                 "format='csv' (--format csv) says what is in a file of another name"
             )
         self._rows: Iterator[dict[str, Any]]
-        opened = {"csv": self._csv, "ndjson": self._ndjson, "parquet": self._parquet}[kind]()
+        formats = {"csv": self._csv, "ndjson": self._ndjson, "parquet": self._parquet}
+        formats |= {"journal": self._journal, "folder": self._folder}
+        opened = formats["folder" if self.path.is_dir() else kind]()
         columns = next(opened)
         self._rows = opened
         missing = [name for name in ("sample", "k") if name not in columns]
@@ -138,12 +157,36 @@ class TraceReader:
         except arrow.ArrowInvalid as error:
             raise ValueError(f"{self.path}: {error}") from error
 
-    def _parquet(self) -> Iterator[Any]:
+    def _folder(self) -> Iterator[Any]:
+        parts = [path for _, path in parts_in(self.path)]
+        if not parts:
+            raise ValueError(
+                f"{self.path}: there are no parts of a trace, date=YYYY-MM-DD/part-N.parquet; the "
+                f"first one appears when the next begins, or when the stream ends"
+            )
+        names: list[str] | None = None
+        for path in parts:
+            rows = self._parquet(path)
+            found = next(rows)
+            if names is None:
+                names = found
+                yield names
+            elif found != names:
+                raise ValueError(f"{path}: expected columns {listed(names)}, got {listed(found)}")
+            yield from rows
+
+    def _journal(self) -> Iterator[Any]:
+        with open_journal(self.path) as (names, batches):
+            yield names
+            for batch in batches:
+                yield _columns(batch)
+
+    def _parquet(self, path: Path | None = None) -> Iterator[Any]:
         parquet, arrow = load("pyarrow.parquet", "stream", _BY), load("pyarrow", "stream", _BY)
         try:
-            file = parquet.ParquetFile(self.path)
+            file = parquet.ParquetFile(path or self.path)
         except arrow.ArrowInvalid as error:
-            raise ValueError(f"{self.path}: {error}") from error
+            raise ValueError(f"{path or self.path}: {error}") from error
         with file:
             schema = file.schema_arrow
             numeric = [

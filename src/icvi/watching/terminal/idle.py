@@ -28,19 +28,22 @@ class IdleLines:
     def __init__(self, clock: Clock, write: Callable[[str], None]) -> None:
         self._clock, self._write = clock, write
         self._lock = threading.Lock()
-        self._since: float | None = None
+        self._since: float | None = None  # while waiting
+        self._began, self._came = 0.0, -1  # when the wait began, after so many samples
         self._next = FIRST
         self._closed = threading.Event()
         self._thread: threading.Thread | None = None
         self._failure: OSError | None = None
 
     @contextmanager
-    def waiting(self) -> Iterator[None]:
-        """While nothing comes."""
+    def waiting(self, came: int) -> Iterator[None]:
+        """While nothing comes after so many samples; a wait may be left for a moment."""
         if self._failure is not None:
             raise self._failure
         with self._lock:
-            self._since, self._next = self._clock(), FIRST
+            if self._came != came:
+                self._began, self._came, self._next = self._clock(), came, FIRST
+            self._since = self._began
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="icvi-idle", daemon=True)
             self._thread.start()

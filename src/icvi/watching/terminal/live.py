@@ -45,6 +45,7 @@ class LiveTable(View):
         self._drawing: _Drawing | None = None
         self._due = self._last = 0.0
         self._fresh = True  # whether the table shows all samples
+        self._since, self._came = 0.0, -1  # when the wait began, after so many samples
         self._claims = ExitStack()  # on the terminal
 
     def begin(
@@ -69,12 +70,12 @@ class LiveTable(View):
 
     def take(self, step: Step) -> None:
         """Take a snapshot if the last one is old."""
-        del step
         if self._drawing is None:
             return
+        self._progress.take(step)
         self._fresh, self._screen.waits, self._screen.compiles = False, None, False
         self._screen.gathering = None
-        self._last = self._screen.elapsed
+        self._last = self._screen.elapsed if len(step.labels) else self._last
         if self._clock() >= self._due:
             self._drawing.check()
             self._take_snapshot()
@@ -86,8 +87,11 @@ class LiveTable(View):
         self._drawing.check()
         if not self._fresh:
             self._take_snapshot()
-        self._screen.waits = self._clock()
-        self._screen.gathering = self._gathered.text(self._screen.waits)
+        now = self._clock()
+        if self._came != self._progress.came:
+            self._since, self._came = now, self._progress.came
+        self._screen.waits = self._since
+        self._screen.gathering = self._gathered.text(now)
         context = ExitStack()
         context.callback(self._end_waiting)
         return context

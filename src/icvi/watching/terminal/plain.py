@@ -61,7 +61,11 @@ class PlainLines(View):
         """Write a line per alarm, and one if the last one is old."""
         if self._progress is not None and step.alarms:
             self._write(*map(str, step.alarms))
-        self._fresh, self._last = False, self._clock()
+        if self._progress is None:
+            return
+        self._progress.take(step)
+        if len(step.labels):
+            self._fresh, self._last = False, self._clock()
         self._write_if_due()
 
     def waiting(self) -> AbstractContextManager[object]:
@@ -72,7 +76,7 @@ class PlainLines(View):
             self._write_if_due()
         else:
             self._write_gathering()
-        return self._idle.waiting()
+        return self._idle.waiting(self._progress.came)
 
     def finish(self, message: str | None = None, outcome: Outcome = "done") -> None:
         """Write the verdict and the table."""

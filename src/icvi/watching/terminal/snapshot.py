@@ -14,6 +14,7 @@ from icvi.insight.verdict import Verdict
 from icvi.streams import Source
 from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
+from icvi.watching.step import Step
 from icvi.watching.terminal.pace import Pace
 from icvi.watching.terminal.view import Watched
 
@@ -104,15 +105,29 @@ class StreamProgress:
         self._watched = watched
         self._title, self._source, self._tracker = title, source, tracker
         self._history = history
+        self._shown, self._aged = tracker, False
         self._pace = Pace()
         self.samples_before = history.seen  #: samples of earlier runs
         self._verdict: Verdict | None = None
         self._judged, self._cost, self._alarms = -np.inf, 0.0, history.n_alarms
 
+    def take(self, step: Step) -> None:
+        """Take the next step; after one without samples, time may have passed for the tracker."""
+        self._aged = step.tracker is not self._tracker
+        self._shown = step.tracker
+
+    @property
+    def came(self) -> int:
+        """How many samples have come, including those that wait for others."""
+        gathering = None if self._watched is None else self._watched.gathering
+        return self._history.seen + (0 if gathering is None else gathering.samples)
+
     def snapshot(self, now: float) -> Snapshot:
         """The stream now."""
         curves = self._history.last
         values = curves[-1] if len(curves) else np.empty(0)
+        if self._aged:
+            values = np.array([_reading(self._shown, name) for name in self._history.names])
         return self._snapshot(now, curves, values, self._quick_verdict(now))
 
     def final_snapshot(self, now: float) -> Snapshot:
@@ -120,6 +135,7 @@ class StreamProgress:
         history = self._history
         samples, curves = history.samples, history.last
         new = history.seen > self.samples_before
+        self._shown, self._aged = self._tracker, False
         # A source that has read nothing might wait for its first rows.
         verdict = history.verdict(self._tracker, self._source.columns if new else ())
         values = curves[-1] if len(curves) else np.empty(0)
@@ -140,7 +156,7 @@ class StreamProgress:
         values: NDArray[np.float64],
         verdict: Verdict | None,
     ) -> Snapshot:
-        history, tracker, share = self._history, self._tracker, self._share()
+        history, tracker, share = self._history, self._shown, self._share()
         if history.seen > self.samples_before:  # loading and compiling are no pace
             self._pace.mark(now, history.seen, share)
         return Snapshot(
@@ -170,7 +186,7 @@ class StreamProgress:
 
     def _quick_verdict(self, now: float) -> Verdict | None:
         """A verdict of the last second; a new one where there are alarms or new clusters."""
-        tracker, alarms = self._tracker, self._history.n_alarms
+        tracker, alarms = self._shown, self._history.n_alarms
         if not (tracker.insight and tracker.n_clusters):
             return None
         known = self._verdict

@@ -66,7 +66,7 @@ class View:
         """
 
     def take(self, step: Step) -> None:
-        """Show a step; most calls only look at the clock."""
+        """Show a step; most calls only look at the clock. One without samples is no news."""
 
     def waiting(self) -> AbstractContextManager[object]:
         """Show that the source has nothing new, until the context is left or the next step."""

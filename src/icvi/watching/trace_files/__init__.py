@@ -24,12 +24,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 
 from icvi.watching.trace_files.journal import recover
-from icvi.watching.trace_files.trace_file import TimeKind, TraceFile
+from icvi.watching.trace_files.trace_file import TimeKind, TraceFile, is_folder
 from icvi.wording import short
 
-__all__ = ["TraceFile", "open_trace", "recover"]
+__all__ = ["TraceFile", "is_folder", "open_trace", "recover"]
 
 _ENDINGS = {".csv": "csv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".parquet": "parquet"}
 _FORMATS = tuple(dict.fromkeys(_ENDINGS.values()))
@@ -43,6 +44,8 @@ def open_trace(
     format: str | None = None,
     journal: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    roll: int | timedelta | None = None,
+    keep: timedelta | None = None,
 ) -> TraceFile:
     """A file for the readings of a stream; nothing is created until `TraceFile.begin`.
 
@@ -58,7 +61,8 @@ def open_trace(
     path : str or path-like
         A file that ends in ``.csv``, ``.ndjson``, ``.jsonl`` or ``.parquet``, or ``"-"`` for
         standard output. CSV and NDJSON files can be read while they grow; a Parquet file appears
-        when the stream ends.
+        when the stream ends. A path that ends in ``/`` is a folder of Parquet files; see
+        `RollingTrace`.
     names : sequence of str
         The indices.
     time : {None, "datetime", "seconds", True}
@@ -72,8 +76,21 @@ def open_trace(
         ``path``, which is removed at the end.
     overwrite : bool
         Whether `TraceFile.begin` may replace an existing file.
+    roll, keep
+        Of a folder; see `RollingTrace`.
     """
     path = os.fspath(path)
+    if is_folder(path):
+        from icvi.watching.trace_files.rolling_trace import RollingTrace
+
+        if format not in (None, "parquet"):
+            raise ValueError(f"{path}: a folder is of Parquet files, got format {short(format)}")
+        return RollingTrace(path, names, time, overwrite, journal, roll=roll, keep=keep)
+    if roll is not None or keep is not None:
+        raise ValueError(
+            f"trace_roll and trace_keep (--trace-roll, --trace-keep) are for a folder: give a "
+            f"trace that ends in /, got {short(path)}"
+        )
     found = _format_of(path, format)
     if found == "parquet":
         from icvi.watching.trace_files.parquet_trace import ParquetTrace

@@ -166,6 +166,20 @@ def recover(journal: str | os.PathLike[str], path: str | os.PathLike[str]) -> in
     return contents.rows
 
 
+@contextmanager
+def open_journal(path: str | os.PathLike[str]) -> Iterator[tuple[list[str], Iterator[Any]]]:
+    """The columns of a journal, which may be growing, and the batches that are complete."""
+    text, length = os.fspath(path), os.stat(path).st_size
+    if not length:
+        yield [], iter(())
+        return
+    contents = survey(text, length)
+    with _reading(text, length) as reader:
+        schema = _parquet_schema(contents)
+        batches = islice(reader, contents.batches)
+        yield schema.names, (_table([batch], contents).to_batches()[0] for batch in batches)
+
+
 def row_groups(batches: Iterable[Any], size: int) -> Iterator[list[Any]]:
     """Record batches in lists of ``size`` rows, sliced where necessary; the last has fewer."""
     gathered: list[Any] = []

@@ -37,6 +37,8 @@ class ParquetTrace(TraceFile):
         As in `TraceFile`.
     journal : path-like, optional
         A folder for the journal, which is then not removed.
+    journal_name : str
+        What it is called there.
     """
 
     format = "parquet"
@@ -48,6 +50,7 @@ class ParquetTrace(TraceFile):
         time: TimeKind,
         overwrite: bool,
         journal: str | os.PathLike[str] | None = None,
+        journal_name: str = "trace.arrows",
     ) -> None:
         super().__init__(path, names, time, overwrite)
         load("pyarrow.parquet", "stream")
@@ -56,7 +59,7 @@ class ParquetTrace(TraceFile):
         self.journal = (
             os.path.join(folder, f".{name}.arrows")
             if journal is None
-            else os.path.join(journal, "trace.arrows")
+            else os.path.join(journal, journal_name)
         )
         self._recovery = f"icvi.watching.trace_files.recover({self.journal!r}, {path!r})"
         advice = f"{self._recovery} writes the Parquet file from them, unless it exists"
@@ -99,7 +102,12 @@ class ParquetTrace(TraceFile):
     def take(self, step: Step) -> None:
         """Take the readings of the next step; none of them if that fails."""
         self._check_open()
-        rows, mark = self._rows_of(step), self._file.mark
+        if len(step.labels):
+            self.take_rows(self._rows_of(step))
+
+    def take_rows(self, rows: TraceRows) -> None:
+        """Take some rows; none of them if that fails."""
+        mark = self._file.mark
         if not len(rows):
             return
         self._pending.append(rows)

@@ -46,6 +46,8 @@ class TextTrace(TraceFile):
 
     def take(self, step: Step) -> None:
         """Append the readings of the next step; none of them if that fails."""
+        if not len(step.labels):
+            return
         rows = self._rows_of(step)
         self._file.append((self._encoded(part) for part in rows.pieces(_PIECE)), len(rows))
 

@@ -49,7 +49,7 @@ class TraceFile(Output):
             raise ValueError(
                 f"expected time None, 'datetime', 'seconds' or True, got {short(time)}"
             )
-        if path != "-":
+        if path != "-" and not is_folder(path):
             check_path(path)
 
     @property
@@ -118,6 +118,16 @@ class TraceFile(Output):
                     f"{self.path} was started with {before} and cannot be resumed with {now}; give "
                     "the same, or start from scratch with overwrite=True"
                 )
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Whether a trace is to be a folder of parts: its path ends with a slash, or is a folder.
+
+    >>> is_folder("runs/"), is_folder("run.parquet")
+    (True, False)
+    """
+    text = os.fspath(path)
+    return text.endswith(("/", os.sep)) or os.path.isdir(text)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -49,11 +49,14 @@ class TraceRows:
     def pieces(self, size: int) -> Iterator[TraceRows]:
         """The same rows, so many at a time."""
         for first in range(0, len(self), size):
-            part = slice(first, first + size)
-            time = None if self.time is None else self.time[part]
-            yield TraceRows(
-                self.sample[part], time, self.label[part], self.k[part], self.values[:, part]
-            )
+            yield self.part(slice(first, first + size))
+
+    def part(self, rows: slice) -> TraceRows:
+        """Some of these rows."""
+        time = None if self.time is None else self.time[rows]
+        return TraceRows(
+            self.sample[rows], time, self.label[rows], self.k[rows], self.values[:, rows]
+        )
 
 
 def rows_of(step: Step, names: Sequence[str]) -> TraceRows:

@@ -1,0 +1,1 @@
+"""Samples from topics of Kafka."""

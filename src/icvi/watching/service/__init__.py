@@ -1,0 +1,1 @@
+"""A watch as a service: what it tells systemd, and its log as JSON."""
