@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,8 @@ class Step:
         Alarms of the user's own rules.
     agreed : Agreed, optional
         How clusters and known classes agree, at each reading.
+    candidates : dict of str to Step, optional
+        Where clusterers are compared: the step of each, by its name; this one is of the first.
     """
 
     X: NDArray[np.float64]
@@ -51,6 +53,7 @@ class Step:
     tracker: Tracker
     alerts: Sequence[Alarm] = ()
     agreed: Agreed | None = None
+    candidates: Mapping[str, Step] = field(default_factory=dict)
 
     @property
     def stop(self) -> int:

@@ -43,6 +43,7 @@ def open_trace(
     format: str | None = None,
     journal: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
+    compared: bool = False,
 ) -> TraceFile:
     """A file for the readings of a stream; nothing is created until `TraceFile.begin`.
 
@@ -72,20 +73,23 @@ def open_trace(
         ``path``, which is removed at the end.
     overwrite : bool
         Whether `TraceFile.begin` may replace an existing file.
+    compared : bool
+        Whether steps have readings of several candidates: a column ``candidate`` says whose, and
+        the rows of all candidates after the same sample follow each other.
     """
     path = os.fspath(path)
     found = _format_of(path, format)
     if found == "parquet":
         from icvi.watching.trace_files.parquet_trace import ParquetTrace
 
-        return ParquetTrace(path, names, time, overwrite, journal)
+        return ParquetTrace(path, names, time, overwrite, journal, compared)
     if found == "csv":
         from icvi.watching.trace_files.csv_trace import CsvTrace
 
-        return CsvTrace(path, names, time, overwrite)
+        return CsvTrace(path, names, time, overwrite, compared)
     from icvi.watching.trace_files.ndjson_trace import NdjsonTrace
 
-    return NdjsonTrace(path, names, time, overwrite)
+    return NdjsonTrace(path, names, time, overwrite, compared)
 
 
 def _format_of(path: str, given: str | None) -> str:
