@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -259,6 +260,17 @@ def watch(**given: Any) -> None:
     stream ended and there were alarms (--fail-on-alert), 130 stopped by Ctrl-C (143 by SIGTERM, 129
     because the terminal was closed).
     """  # noqa: D301  click's mark for lines that stay as they are
+
+    def job() -> Any:
+        from icvi.cli.watch_job import watch_job
+
+        return watch_job(given)
+
+    run_stoppable(job)
+
+
+def run_stoppable(make: Callable[[], Any]) -> None:
+    """Make a job and run it to its end; a signal ends it cleanly."""
     from icvi.kernels.compiler.announcing import compile_spinner
     from icvi.watching.stopping import Stopping
 
@@ -266,9 +278,7 @@ def watch(**given: Any) -> None:
     with Stopping() as stopping:
         try:
             with compile_spinner():
-                from icvi.cli.watch_job import watch_job
-
-                job = watch_job(given)
+                job = make()
                 from icvi.watching.command import run
 
             code = run(job, stopping)

@@ -100,10 +100,10 @@ def sweep_of(candidates: Sequence[Candidate]) -> Sweep | None:
     differ = [key for key in params[0] if any(not _same(p.get(key), params[0][key]) for p in params)]
     if len(differ) != 1:
         return None
-    values = [each.get(differ[0]) for each in params]
+    values: list[Any] = [each.get(differ[0]) for each in params]
     if not all(isinstance(v, (int, float, np.number)) and not isinstance(v, bool) for v in values):
         return None
-    return Sweep(differ[0], tuple(float(value) for value in values))
+    return Sweep(differ[0], tuple(map(float, values)))
 
 
 def _listed(clusterers: Any) -> list[Any]:

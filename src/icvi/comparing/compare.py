@@ -68,6 +68,11 @@ class Comparing(Watch):
         """Nothing: every candidate has an agreement of its own."""
         return {}
 
+    @property
+    def noise(self) -> list[float]:
+        """The share of noise of every candidate."""
+        return [float(lane.tracker.noise_share) for lane in self._loop.lanes.values()]
+
     def hints(self) -> list[str]:
         """Nothing: the candidates differ in just what a hint would change."""
         return []

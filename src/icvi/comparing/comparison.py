@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_WIDTH = 60  # letters of a name in a table
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """The result of `icvi.compare`; ``print(comparison)`` says it in a few sentences.
@@ -99,7 +102,7 @@ class Comparison:
         columns |= {index.name: self.readings[:, i] for i, index in enumerate(self.indices)}
         for name in next(iter(self.agreement.values()), {}):
             columns[name] = np.array([self.agreement[each][name] for each in self.names])
-        return Table({**columns, "votes": self.counted.counts})
+        return Table({**columns, "votes": self.counted.counts}, width=_WIDTH)
 
     @cached_property
     def verdict(self) -> Verdict | None:

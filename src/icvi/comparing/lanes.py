@@ -130,7 +130,8 @@ class ComparingLoop(Loop):
         return replace(next(iter(steps.values())), candidates=steps)
 
     def _keep_clusters(self) -> Kept:
-        facts, packed = {}, {}
+        facts: dict[str, Any] = {}
+        packed: dict[str, NDArray[Any]] = {}
         for number, (name, lane) in enumerate(self.lanes.items()):
             with _named(name):
                 facts[name], arrays = lane.keep()

@@ -63,7 +63,8 @@ def _which(comparison: Comparison, votes: Votes) -> str:
     if votes.voting == 1:
         count = "the only voting index"
         return f"{front} is the best of {plural(of, 'candidate')}: {by[0]}, {count}, {prefer} it."
-    how = f"{count} {votes.voting} voting indices {prefer} it ({', '.join(by)})"
+    of_them = "both" if len(by) == votes.voting == 2 else f"{count} {votes.voting}"
+    how = f"{of_them} voting indices {prefer} it ({', '.join(by)})"
     return f"{front} is the best of {plural(of, 'candidate')}: {how}."
 
 

@@ -60,6 +60,19 @@ class Job:
     fail_on_alert: bool
     command: str
 
+    def open(self) -> Watch:
+        """The watch, before it begins."""
+        return watch(self.source, self.clusterer, **self.options)
+
+    def view(self, console: Console) -> View:
+        """What shows it."""
+        return view_for(console)
+
+    def show(self, view: Any, watched: Any) -> None:
+        """Begin to show it."""
+        name = source_name(self.source)
+        view.begin(name, watched.source, watched.tracker, watched.history, watched)
+
 
 class FailedError(RuntimeError):
     """A watch ended with an error; the message has the state and how to resume."""
@@ -71,11 +84,11 @@ def run(job: Job, stopping: Stopping) -> int:
     if job.model is not None:
         check_savable(job.clusterer, job.model)
     shown = messages if job.options.get("trace") == "-" else Console()
-    with contextlib.closing(view_for(None if job.quiet else shown)) as view:
+    with contextlib.closing(View() if job.quiet else job.view(shown)) as view:
         try:
             # Nothing has been written yet: an interrupt may end it at once.
             with compile_spinner(), stopping.waiting():
-                watched = watch(job.source, job.clusterer, **job.options)
+                watched = job.open()
         except KeyboardInterrupt:
             _print(messages, _NO_SAMPLES)
             return stopping.exit_code
@@ -139,7 +152,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until a signal asks to stop (False)."""
-    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history, watched)
+    job.show(view, watched)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -65,7 +66,7 @@ class Screen:
         Width of each line, as last drawn.
     """
 
-    def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
+    def __init__(self, snapshot: Any, clock: Clock) -> None:
         self._clock, self._start = clock, clock()
         self.snapshot = snapshot
         self.waits: float | None = None

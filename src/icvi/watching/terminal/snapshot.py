@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +77,34 @@ class Snapshot:
     hints: tuple[str, ...] = ()
 
 
+class Progress(Protocol):
+    """What takes snapshots of a stream, for a table or for lines.
+
+    Attributes
+    ----------
+    samples_before : int
+        Samples of earlier runs.
+    """
+
+    samples_before: int
+
+    def snapshot(self, now: float) -> Any:
+        """The stream now."""
+
+    def final_snapshot(self, now: float) -> Any:
+        """The stream at its end."""
+
+
+def share_of(source: Source, seen: int) -> float | None:
+    """Share of the stream that has been read, where it is known."""
+    if source.length:
+        return min((seen + source.skipped) / source.length, 1.0)
+    # The last bytes may have been read long before their rows are processed.
+    if source.size and source.done is not None and source.done < source.size:
+        return source.done / source.size
+    return None
+
+
 class StreamProgress:
     """Takes snapshots of a stream, on the thread of the loop.
 
@@ -140,7 +169,8 @@ class StreamProgress:
         values: NDArray[np.float64],
         verdict: Verdict | None,
     ) -> Snapshot:
-        history, tracker, share = self._history, self._tracker, self._share()
+        history, tracker = self._history, self._tracker
+        share = share_of(self._source, history.seen)
         if history.seen > self.samples_before:  # loading and compiling are no pace
             self._pace.mark(now, history.seen, share)
         return Snapshot(
@@ -182,15 +212,6 @@ class StreamProgress:
         self._verdict, self._judged, self._alarms = tracker.verdict(quick=True), now, alarms
         self._cost = time.perf_counter() - start
         return self._verdict
-
-    def _share(self) -> float | None:
-        source = self._source
-        if source.length:
-            return min((self._history.seen + source.skipped) / source.length, 1.0)
-        # The last bytes may have been read long before their rows are processed.
-        if source.size and source.done is not None and source.done < source.size:
-            return source.done / source.size
-        return None
 
     def _last_label(self) -> str | None:
         """The label of the last new cluster; unknown where readings are far apart."""
