@@ -1,7 +1,8 @@
 """The command line: parses and delegates.
 
-`icvi watch`, `icvi compare`, `icvi report` and `icvi study` are in files of their own; the work of the others is in
-`list`, `score` and `warmup`, which are imported when they run, so that `icvi --help` is quick.
+`icvi watch`, `icvi compare`, `icvi report` and `icvi study` are in files of their own; the work of
+the others is in `list`, `score` and `warmup`, which are imported when they run, so that
+`icvi --help` is quick.
 """
 
 from __future__ import annotations

@@ -97,7 +97,9 @@ def sweep_of(candidates: Sequence[Candidate]) -> Sweep | None:
     if len({type(each.clusterer) for each in candidates}) != 1 or len(candidates) < 2:
         return None
     params = [each.params for each in candidates]
-    differ = [key for key in params[0] if any(not _same(p.get(key), params[0][key]) for p in params)]
+    differ = [
+        key for key in params[0] if any(not _same(p.get(key), params[0][key]) for p in params)
+    ]
     if len(differ) != 1:
         return None
     values: list[Any] = [each.get(differ[0]) for each in params]
@@ -133,8 +135,10 @@ def _unnamed(given: Sequence[Any], seed: int, bounds: Any) -> list[Candidate]:
     short_and_long: list[tuple[Candidate, str]] = []
     for each in given:
         if isinstance(each, (str, os.PathLike)):
-            for spec in parse_spec(os.fspath(each)):
-                short_and_long.append((_made(spec, seed, bounds), spec.text(whole=True)))
+            short_and_long += [
+                (_made(spec, seed, bounds), spec.text(whole=True))
+                for spec in parse_spec(os.fspath(each))
+            ]
         else:
             name = _name(each, objects)
             short_and_long.append((Candidate(name, each, _params(each)), name))

@@ -91,7 +91,9 @@ class Comparing(Watch):
         """What was found so far."""
         lanes = self._loop.lanes
         agreement = {
-            name: lane.agreement.values for name, lane in lanes.items() if lane.agreement is not None
+            name: lane.agreement.values
+            for name, lane in lanes.items()
+            if lane.agreement is not None
         }
         return Comparison(
             candidates=[

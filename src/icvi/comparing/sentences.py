@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
+from icvi.comparing.result import Result
 from icvi.comparing.votes import SUMS, Sure, Votes
 from icvi.insight.verdict import Verdict
 from icvi.insight.verdict import sentences as verdict_sentences
 from icvi.wording import listed, plural, printable
-
-if TYPE_CHECKING:
-    from icvi.comparing.comparison import Comparison
 
 _NAMED = 4  # candidates that a sentence names
 _SURE: dict[Sure, str] = {
@@ -21,12 +18,12 @@ _SURE: dict[Sure, str] = {
 }
 
 
-def sentences(comparison: Comparison, verdict: Verdict | None = None) -> list[str]:
+def sentences(comparison: Result, verdict: Verdict | None = None) -> list[str]:
     """Which candidate, by which indices, how sure, and what the verdict says about it.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : Result
         The result.
     verdict : Verdict, optional
         The verdict on the best candidate.
@@ -38,20 +35,20 @@ def sentences(comparison: Comparison, verdict: Verdict | None = None) -> list[st
     return [*said, *_truth(comparison), *_silent(comparison.silent), *_judged(comparison, verdict)]
 
 
-def _nothing(comparison: Comparison) -> Iterator[str]:
+def _nothing(comparison: Result) -> Iterator[str]:
     most = max(comparison.clusters, default=0)
     if not comparison.seen:
         yield "There are no samples to compare the candidates on."
     elif most < 2:
         yield (
-            f"None of {plural(len(comparison.names), 'candidate')} has found two clusters, so there "
-            "is nothing that an index could compare."
+            f"None of {plural(len(comparison.names), 'candidate')} has found two clusters, so "
+            "there is nothing that an index could compare."
         )
     else:
         yield "No index that can compare the candidates is defined for any of them."
 
 
-def _which(comparison: Comparison, votes: Votes) -> str:
+def _which(comparison: Result, votes: Votes) -> str:
     assert votes.best is not None
     best = votes.best
     by = comparison.preferring(best)
@@ -77,7 +74,7 @@ def _equals(votes: Votes, names: Sequence[str]) -> Iterator[str]:
         yield f"{listed(some)} {reads} the same."
 
 
-def _how_sure(comparison: Comparison, votes: Votes) -> str:
+def _how_sure(comparison: Result, votes: Votes) -> str:
     text = _SURE[votes.sure]
     if votes.next is not None:
         n = int(votes.counts[votes.next])
@@ -93,7 +90,7 @@ def _how_sure(comparison: Comparison, votes: Votes) -> str:
     return f"{text}."
 
 
-def _truth(comparison: Comparison) -> Iterator[str]:
+def _truth(comparison: Result) -> Iterator[str]:
     found = comparison.agreement
     if not found or comparison.best is None:
         return
@@ -121,7 +118,7 @@ def _silent(silent: Mapping[str, str]) -> Iterator[str]:
         yield f"{listed(names)} {'does' if one else 'do'} not vote: {text}."
 
 
-def _judged(comparison: Comparison, verdict: Verdict | None) -> Iterator[str]:
+def _judged(comparison: Result, verdict: Verdict | None) -> Iterator[str]:
     if verdict is None or comparison.best is None:
         return
     first, *rest = verdict_sentences(verdict)

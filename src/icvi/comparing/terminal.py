@@ -1,4 +1,4 @@
-"""What `icvi compare` shows while it runs: a row per candidate, redrawn in place, or plain lines."""
+"""What `icvi compare` shows while it runs: a row per candidate, or plain lines."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ from icvi.wording import percent, plural, printable, shortened
 _DIGITS, _NUMBER = 4, 9  # of a reading: digits, and columns
 _MARK = "*"  # behind the best reading of an index
 _NAME = 40  # columns of a name, at most
+_FACTS, _NOISE, _BETWEEN = 13, 8, 3  # columns of clusters and votes, of noise, between readings
 _GAP = "   "
 
 
@@ -112,7 +113,9 @@ class CompareProgress:
     def final_snapshot(self, now: float) -> Snapshot:
         """The comparison at its end, with the result in words."""
         found = self._run.result()
-        columns = {index.name: found.readings[:, i].tolist() for i, index in enumerate(found.indices)}
+        columns = {
+            index.name: found.readings[:, i].tolist() for i, index in enumerate(found.indices)
+        }
         for name in next(iter(found.agreement.values()), {}):
             columns[name] = [found.agreement[each][name] for each in found.names]
         said = tuple(sentences(found, found.verdict))
@@ -167,16 +170,17 @@ class CompareScreen(Screen):
         title = shortened(printable(snapshot.title, ascii_only), room, cut, end=True)
         yield Text.assemble((title, "bold"), _GAP, printable(facts, ascii_only))
         yield ""
-        height = options.size.height - 6 if self.end is None else len(snapshot.names)
-        table, left_out = candidate_table(snapshot, width, ascii_only, max(height, 1))
-        yield table
-        if left_out and self.end is None:
-            yield Text(left_out, "dim")
+        groups = _column_groups(snapshot, width)
         if self.end is None:
-            yield from [Text(text, "dim") for text in _legend(snapshot)]
-            yield self._foot(snapshot, width)  # type: ignore[arg-type]
+            most = max(options.size.height - 6, 1)
+            yield candidate_table(snapshot, groups[0], width, ascii_only, most)
+            yield from [Text(text, "dim") for text in _left_out(snapshot, groups[0], most, cut)]
+            yield Text(_legend(snapshot), "dim")
+            yield self._foot(snapshot, width)
             return
-        yield ""
+        for group in groups:
+            yield candidate_table(snapshot, group, width, ascii_only)
+            yield ""
         said = (*snapshot.said, skipped_and_lost(snapshot), *(self.end.message or "").splitlines())
         yield from [Text(printable(text, ascii_only)) for text in said if text]
 
@@ -199,6 +203,7 @@ class CompareLines(PlainLines):
 
     def take(self, step: Step) -> None:
         """Write a line if the last one is old."""
+        del step
         self._fresh, self._last = False, self._clock()
         self._write_if_due()
 
@@ -207,10 +212,10 @@ class CompareLines(PlainLines):
 
     def _final(self, snapshot: Any, end: End) -> Iterator[str]:
         yield f"{snapshot.title}: {processed(snapshot.samples, end)}"
-        table, _ = candidate_table(snapshot, 10_000, self._ascii_only, len(snapshot.names))
+        table = candidate_table(snapshot, [*snapshot.columns], 10_000, self._ascii_only)
         lines = Console(width=10_000, color_system=None).render_lines(table, pad=False)
         yield from ("".join(segment.text for segment in line).rstrip() for line in lines)
-        yield from _legend(snapshot)
+        yield _legend(snapshot)
         yield from snapshot.said
         yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])
 
@@ -226,60 +231,80 @@ def view_for(
 
 
 def candidate_table(
-    snapshot: Snapshot, width: int, ascii_only: bool, most: int
-) -> tuple[Table, str]:
-    """A row per candidate, and what was left out because there was no room.
+    snapshot: Snapshot,
+    columns: Sequence[str],
+    width: int,
+    ascii_only: bool,
+    most: int | None = None,
+) -> Table:
+    """A row per candidate.
 
     Parameters
     ----------
     snapshot : Snapshot
         The comparison.
+    columns : sequence of str
+        What to show, besides clusters and votes.
     width : int
         Columns of the terminal.
     ascii_only : bool
         Whether names must be in ASCII.
-    most : int
+    most : int, optional
         Rows, at most; those with the most votes are shown.
     """
-    cut = signs_for(ascii_only).cut
     names = [printable(name, ascii_only) for name in snapshot.names]
-    name_width = min(max(map(cell_len, [*names, "candidate"])), max(_NAME, width // 3))
+    name_width = _name_width(snapshot, width)
     noise = any(snapshot.noise)
-    taken = name_width + 6 + 7 + (8 if noise else 0)
-    fitting = max((width - taken) // (_NUMBER + 3), 1)
-    shown = [*snapshot.columns][:fitting]
-    rows = _rows(snapshot.votes, len(names), most)
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("candidate", width=name_width, no_wrap=True)
     table.add_column("k", justify="right")
     if noise:
         table.add_column("noise", justify="right")
-    for column in shown:
+    for column in columns:
         table.add_column(_heading(snapshot, column, ascii_only), justify="right", no_wrap=True)
     table.add_column("votes", justify="right")
     places = {index.name: i for i, index in enumerate(snapshot.indices)}
-    for row in rows:
+    for row in _rows(snapshot.votes, len(names), most):
         best = row == snapshot.votes.best
-        cells = [
-            Text(shortened(names[row], name_width, cut), "bold" if best else ""),
-            Text(f"{snapshot.clusters[row]:,}"),
-        ]
+        name = shortened(names[row], name_width, signs_for(ascii_only).cut)
+        cells = [Text(name, "bold" if best else ""), Text(f"{snapshot.clusters[row]:,}")]
         cells += [Text(percent(snapshot.noise[row]))] if noise else []
-        for column in shown:
+        for column in columns:
             place = places.get(column)
             marked = place is not None and bool(snapshot.votes.marked[row, place])
             cells.append(_reading(snapshot.columns[column][row], marked))
         cells.append(Text(str(int(snapshot.votes.counts[row])), "bold" if best else ""))
         table.add_row(*cells)
-    missing = [f"{len(names) - len(rows)} more candidates"] if len(rows) < len(names) else []
-    more = len(snapshot.columns) - len(shown)
-    missing += [f"{plural(more, 'more column')}"] if more else []
-    return table, f"{cut} {' and '.join(missing)}; make the window larger" if missing else ""
+    return table
 
 
-def _rows(votes: Votes, n: int, most: int) -> Sequence[int]:
+def _name_width(snapshot: Snapshot, width: int) -> int:
+    longest = max(cell_len(printable(name)) for name in (*snapshot.names, "candidate"))
+    return min(longest, max(_NAME, width // 3), max(width // 2, 1))
+
+
+def _column_groups(snapshot: Snapshot, width: int) -> list[list[str]]:
+    """The columns in groups that fit beside the names; those that vote come first."""
+    taken = _name_width(snapshot, width) + _FACTS + (_NOISE if any(snapshot.noise) else 0)
+    fitting = max((width - taken) // (_NUMBER + _BETWEEN), 1)
+    columns = [*snapshot.columns]
+    if len(columns) > fitting:
+        voting = {index.name for index in snapshot.indices} - {*snapshot.silent}
+        columns.sort(key=lambda name: name not in voting)
+    return [columns[i : i + fitting] for i in range(0, len(columns), fitting)]
+
+
+def _left_out(snapshot: Snapshot, shown: Sequence[str], most: int, cut: str) -> list[str]:
+    """A line about rows and columns for which there is no room."""
+    rows, columns = len(snapshot.names) - most, len(snapshot.columns) - len(shown)
+    missing = [plural(rows, "more candidate")] if rows > 0 else []
+    missing += [plural(columns, "more column")] if columns > 0 else []
+    return [f"{cut} {' and '.join(missing)}; make the window larger"] if missing else []
+
+
+def _rows(votes: Votes, n: int, most: int | None) -> Sequence[int]:
     """The candidates to show, in their order: where there is no room, those with most votes."""
-    if n <= most:
+    if most is None or n <= most:
         return range(n)
     return sorted(sorted(range(n), key=lambda i: (-votes.counts[i], votes.ranks[i], i))[:most])
 
@@ -296,7 +321,6 @@ def _reading(value: float, marked: bool) -> Text:
     return Text(f"{text}{_MARK if marked else ' '}", "bold green" if marked else "")
 
 
-def _legend(snapshot: Snapshot) -> list[str]:
-    silent = [index.name for index in snapshot.indices if index.name in snapshot.silent]
+def _legend(snapshot: Snapshot) -> str:
     text = f"{_MARK} best of its column"
-    return [f"{text}; columns in brackets do not vote" if silent else text]
+    return f"{text}; columns in brackets do not vote" if snapshot.silent else text

@@ -15,7 +15,7 @@ from icvi.watching.report.output import check_page
 from icvi.watching.step import Kept, Output, Step
 
 if TYPE_CHECKING:
-    from icvi.comparing.comparison import Comparison
+    from icvi.comparing.result import Result
 
 _EXTRA = ("report", "a report")
 
@@ -38,7 +38,7 @@ class ComparisonPage(Output):
         Why the run ended before the stream did.
     """
 
-    result: Callable[[], Comparison]
+    result: Callable[[], Result]
 
     def __init__(self, path: str | os.PathLike[str], *, overwrite: bool = False) -> None:
         self.path, self._overwrite = Path(path), overwrite
@@ -73,14 +73,14 @@ class ComparisonPage(Output):
 
 
 def write_comparison(
-    path: str | os.PathLike[str], comparison: Comparison, *, overwrite: bool, note: str | None
+    path: str | os.PathLike[str], comparison: Result, *, overwrite: bool, note: str | None
 ) -> None:
     """Write the page of a comparison."""
     check_page(path, overwrite=overwrite)
     _write(Path(path), comparison, note)
 
 
-def _write(path: Path, comparison: Comparison, note: str | None) -> None:
+def _write(path: Path, comparison: Result, note: str | None) -> None:
     with needed("bokeh", *_EXTRA), needed("jinja2", *_EXTRA):
         from icvi.comparing.report.page import render
     page = render(comparison, note)

@@ -163,7 +163,7 @@ class Screen:
         texts = [skipped_and_lost(snapshot), *message.splitlines()]
         return [Text(printable(text, ascii_only)) for text in texts if text]
 
-    def _foot(self, snapshot: Snapshot, width: int) -> RenderableType:
+    def _foot(self, snapshot: Snapshot | Any, width: int) -> RenderableType:
         facts = Text(_GAP.join(filter(None, self._facts(snapshot))))
         room = width - cell_len(_GAP) - facts.cell_len
         if snapshot.share is None or room < _BAR[0]:
@@ -176,7 +176,7 @@ class Screen:
         grid.add_row(bar, facts)
         return grid
 
-    def _facts(self, snapshot: Snapshot) -> Iterator[str]:
+    def _facts(self, snapshot: Snapshot | Any) -> Iterator[str]:
         waits, gathering = self.waits, self.gathering  # another thread may set them
         share = snapshot.share if gathering is None else None  # there is no room for all
         yield "" if share is None else percent(share).rjust(5)
