@@ -66,6 +66,8 @@ class Snapshot:
         Rows skipped, and samples that were gone before they were read.
     said : tuple of str
         The result in words, at the end.
+    hints : tuple of str
+        Nothing: candidates differ in just what a hint would change.
     """
 
     title: str
@@ -83,6 +85,7 @@ class Snapshot:
     skipped: int = 0
     lost: int = 0
     said: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
     @property
     def best(self) -> str:

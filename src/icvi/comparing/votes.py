@@ -85,7 +85,7 @@ class Votes:
         if self.best is None:
             return "open"
         votes, lead = int(self.counts[self.best]), self._lead
-        if votes >= _CLEAR * self.voting and (lead >= _LEAD or votes == self.voting):
+        if votes >= _CLEAR * self.voting and lead >= _LEAD:
             return "clear"
         return "likely" if votes >= _LIKELY * self.voting and lead > 0 else "open"
 
@@ -141,7 +141,7 @@ def count_votes(
     m = len(table)
     marked = np.zeros(table.shape, dtype=bool)
     ranks = np.full(table.shape, float(m))
-    votes = np.array([index.name not in silent for index in indices])
+    votes = np.array([index.name not in silent for index in indices], dtype=bool)
     for column, index in enumerate(indices):
         values = table[:, column] * (-1.0 if index.direction == "max" else 1.0)
         defined = np.flatnonzero(~np.isnan(values))

@@ -50,7 +50,7 @@ def plot_elbow(comparison: Result, column: int | None, x_range: Range1d) -> Any 
             "text": [number(value, 6) for value in values[order].tolist()],
             "k": np.array(comparison.clusters)[order],
         },
-        name=f"elbow{column}",
+        name=f"readings{column}",
     )
     plot.line("x", "y", source=source, color=colour, line_width=1.6)
     dots = plot.scatter("x", "y", size="size", source=source, color=colour, line_color=None)
