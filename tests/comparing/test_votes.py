@@ -90,6 +90,13 @@ def test_equal_candidates_share_every_vote_and_do_not_make_the_choice_open():
     assert (found.best, found.equals, found.next, found.sure) == (0, [1], None, "clear")
 
 
+def test_readings_that_differ_by_rounding_are_equal():
+    table = np.array([[5.0, 0.1], [5.0 * (1 + 1e-13), 0.1 * (1 + 1e-13)], [1.0, 0.9]])
+    found = count_votes(select("CH, XB"), table, [4, 4, 2])
+    assert found.counts.tolist() == [2, 2, 0]
+    assert (found.best, found.equals) == (0, [1])
+
+
 def test_of_equal_votes_the_least_mean_rank_decides():
     table = np.array([[9.0, 0.9, 0.1], [8.0, 0.1, 0.2], [1.0, 0.5, 0.3]])
     found = count_votes(select("CH, XB, SIL"), table, [2, 3, 4])

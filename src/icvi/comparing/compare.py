@@ -259,7 +259,8 @@ def comparing(source: Any, clusterers: Any, indices: Any = "paper", **given: Any
     reading = {name: o[name] for name in ("columns", "exclude", "time", "bad_rows", "format")}
     reading |= {name: o[name] for name in ("sep", "decimal", "header", "rows")}
     prototypes = any(index.on == "prototypes" for index in chosen)
-    tracking = {name: o[name] for name in ("window", "half_life")} | {"insight": insight}
+    tracking = {name: o[name] for name in ("window", "half_life")}
+    tracking["insight"] = "verdict" if insight else False  # no alarms: the verdict is at the end
     tracking["bounds"] = bounds if prototypes and not by_name else None
     everything = _Everything(source, reading, o, batch)
     labellers = {

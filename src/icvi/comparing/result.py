@@ -22,6 +22,41 @@ from icvi.watching.history import History
 _WIDTH = 60  # letters of a name in a table
 
 
+class CandidateTrace:
+    """The readings of a candidate over the stream; of a long one at most 1,024."""
+
+    def __init__(self, indices: Sequence[Index], history: History) -> None:
+        self._indices = {index.name: (i, index) for i, index in enumerate(indices)}
+        self._history = history
+
+    @property
+    def names(self) -> list[str]:
+        """The indices."""
+        return [*self._indices]
+
+    @property
+    def samples(self) -> NDArray[np.int64]:
+        """Samples so far at each reading."""
+        return self._history.samples
+
+    @property
+    def k(self) -> NDArray[np.int64]:
+        """The number of clusters at each reading."""
+        return self._history.k
+
+    def direction(self, name: str) -> str:
+        """Whether larger or smaller is better."""
+        return self._indices[name][1].direction
+
+    def range(self, name: str) -> tuple[float, float]:
+        """The smallest and the largest value that an index can take."""
+        return self._indices[name][1].range
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """The readings of an index."""
+        return self._history.last[:, self._indices[name][0]]
+
+
 @dataclass(frozen=True, eq=False)
 class Result:
     """The candidates, their readings and their votes; `icvi.Comparison` shows them.
@@ -112,6 +147,13 @@ class Result:
     def curves(self) -> dict[str, History]:
         """The readings of each candidate over the stream."""
         return self.standings.curves
+
+    @property
+    def traces(self) -> dict[str, CandidateTrace]:
+        """The same as `icvi.plots.plot_traces` draws them, one column per candidate."""
+        return {
+            name: CandidateTrace(self.indices, history) for name, history in self.curves.items()
+        }
 
     @property
     def seen(self) -> int:

@@ -19,6 +19,8 @@ Sure = Literal["clear", "likely", "open"]
 
 #: Shares of the votes from which on a choice is clear, and likely.
 _CLEAR, _LIKELY = 2 / 3, 1 / 2
+#: Readings that differ by less, relative to their size, are equal: they are exact to that.
+_EQUAL = 1e-9
 _LEAD = 2  # votes before the next candidate, for a clear choice
 
 SUMS = "sums over pairs of clusters, which grow with their number"
@@ -143,11 +145,10 @@ def count_votes(
     ranks = np.full(table.shape, float(m))
     votes = np.array([index.name not in silent for index in indices], dtype=bool)
     for column, index in enumerate(indices):
-        values = table[:, column] * (-1.0 if index.direction == "max" else 1.0)
-        defined = np.flatnonzero(~np.isnan(values))
-        if len(defined):
-            marked[:, column] = values == values[defined].min()
-            ranks[defined, column] = np.searchsorted(np.sort(values[defined]), values[defined])
+        defined = ~np.isnan(table[:, column])
+        better = _better(table[defined, column] * (1.0 if index.direction == "max" else -1.0))
+        marked[defined, column] = better == 0
+        ranks[defined, column] = better
     voting = int((marked.any(axis=0) & votes).sum())
     counts = marked[:, votes].sum(axis=1)
     mean = ranks[:, votes].mean(axis=1) if votes.any() else np.zeros(m)
@@ -159,6 +160,20 @@ def count_votes(
         for i in range(m)
         if i != best
         and clusters[i] == clusters[best]
-        and np.array_equal(table[i], table[best], equal_nan=True)
+        and np.allclose(table[i], table[best], rtol=_EQUAL, atol=0.0, equal_nan=True)
     ]
     return Votes(best, counts, marked, mean, voting, equals)
+
+
+def _better(values: Array) -> NDArray[np.int64]:
+    """How many values are larger than each, by more than rounding.
+
+    >>> _better(np.array([1.0, 1.0 + 1e-12, 2.0, np.inf])).tolist()
+    [2, 2, 1, 0]
+    """
+    with np.errstate(invalid="ignore"):  # inf - inf
+        above = values[None, :] - values[:, None]
+        size = np.maximum(np.abs(values)[None, :], np.abs(values)[:, None])
+        by_more = above > _EQUAL * np.where(np.isfinite(size), size, 0.0)
+    found: NDArray[np.int64] = by_more.sum(axis=1)
+    return found
