@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import sys
 from pathlib import Path
 
@@ -14,6 +15,9 @@ import processes
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+
+# Commands about a file that a block before them has written.
+ON_A_FILE = ("icvi watch", "icvi compare")
 
 # Commands that a test cannot run in full: it would run itself, or install peers for minutes.
 STAND_INS = {
@@ -52,6 +56,12 @@ def test_python_blocks_run_in_order_and_what_they_show_is_what_comes_out(
     )
     assert "trace: trace.parquet\nreport: page.html\n" in done.stderr
     assert (tmp_path / "page.html").stat().st_size > 100_000
+    (comparing,) = [command for command in commands() if command.startswith("icvi compare")]
+    compared = processes.run(
+        [sys.executable, "-m", *shlex.split(comparing)], capture_output=True, text=True, check=True
+    )
+    assert "report: compare.html\n" in compared.stderr
+    assert "is the best of 5 candidates" in compared.stdout
     for shown in blocks("text"):
         assert shown in printed or shown in done.stdout
 
@@ -59,7 +69,7 @@ def test_python_blocks_run_in_order_and_what_they_show_is_what_comes_out(
 def test_the_commands_are_the_ones_tested():
     expected = {"make demo", "make test", "make bench", 'pip install ".[all]"'}
     expected |= {"icvi study --out study"}
-    assert {command for command in commands() if not command.startswith("icvi watch")} == expected
+    assert {command for command in commands() if not command.startswith(ON_A_FILE)} == expected
 
 
 def test_pictures_are_there_and_ask_nobody_for_anything():
@@ -72,7 +82,7 @@ def test_pictures_are_there_and_ask_nobody_for_anything():
 
 
 @pytest.mark.parametrize(
-    "command", sorted({command for command in commands() if not command.startswith("icvi watch")})
+    "command", sorted({command for command in commands() if not command.startswith(ON_A_FILE)})
 )
 def test_commands_run(command, tmp_path):
     if command == "icvi study --out study":

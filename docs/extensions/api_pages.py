@@ -23,8 +23,15 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         "watching.reading.Reading",
         "insight.alarms.Alarm",
     ),
+    "Comparing": ("compare", "Comparison"),
     "Tracking": ("Tracker", "TrackerBank", "Panes", "Trace", "Path", "load", "from_bytes"),
-    "Figures": ("plots.silhouette", "plots.plot_traces", "plots.plot_connvis", "plots.plot_path"),
+    "Figures": (
+        "plots.silhouette",
+        "plots.plot_traces",
+        "plots.plot_connvis",
+        "plots.plot_path",
+        "plots.plot_comparison",
+    ),
     "Diagnosing": ("tracking.table.Table", "tracking.diagnostics.PairTable"),
     "Data at hand": (
         "score",

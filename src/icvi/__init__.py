@@ -22,6 +22,8 @@ _HOME = {
     "CacheWarning": "icvi.errors",
     "catalogue": "icvi.indices",
     "CH": "icvi.indices",
+    "compare": "icvi.comparing.compare",
+    "Comparison": "icvi.comparing.comparison",
     "Conn": "icvi.indices",
     "Connectivity": "icvi.connectivity.connectivity",
     "DB": "icvi.indices",
@@ -78,6 +80,8 @@ if TYPE_CHECKING:
     from icvi.batch.groups.scoring import scores_by as scores_by
     from icvi.batch.scoring import score as score
     from icvi.batch.scoring import scores as scores
+    from icvi.comparing.compare import compare as compare
+    from icvi.comparing.comparison import Comparison as Comparison
     from icvi.connectivity.connectivity import Connectivity as Connectivity
     from icvi.errors import CacheWarning as CacheWarning
     from icvi.errors import IndexCompilationError as IndexCompilationError

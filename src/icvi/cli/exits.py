@@ -21,7 +21,7 @@ from icvi.cli.signals import raising
 from icvi.errors import INTERRUPTED
 from icvi.wording import for_terminal
 
-_FIRST = ("watch", "score", "list")
+_FIRST = ("watch", "compare", "score", "list")
 
 
 class Commands(click.Group):

@@ -1,7 +1,8 @@
 """The command line: parses and delegates.
 
-`icvi watch`, `icvi report` and `icvi study` are in files of their own; the work of the others is in
-`list`, `score` and `warmup`, which are imported when they run, so that `icvi --help` is quick.
+`icvi watch`, `icvi compare`, `icvi report` and `icvi study` are in files of their own; the work of
+the others is in `list`, `score` and `warmup`, which are imported when they run, so that
+`icvi --help` is quick.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import click
 
 from icvi import __version__
 from icvi.cli import options
+from icvi.cli.compare import compare
 from icvi.cli.exits import Commands, reported_errors
 from icvi.cli.report import report
 from icvi.cli.study import study
@@ -26,6 +28,7 @@ def main() -> None:
 
 
 main.add_command(watch)
+main.add_command(compare)
 main.add_command(report)
 main.add_command(study)
 

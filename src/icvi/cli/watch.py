@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -292,17 +293,28 @@ def watch(**given: Any) -> None:
     stream ended and there were alarms (--fail-on-alert), 130 stopped by Ctrl-C (143 by SIGTERM, 129
     because the terminal was closed).
     """  # noqa: D301  click's mark for lines that stay as they are
+
+    def job() -> Any:
+        from icvi.cli.watch_job import watch_job
+
+        return watch_job(given)
+
+    run_stoppable(job, given["log"])
+
+
+def run_stoppable(make: Callable[[], Any], log: str = "text") -> None:
+    """Make a job and run it to its end; a signal ends it cleanly.
+
+    ``log`` is what errors look like, as lines of text or of JSON.
+    """
     from icvi.kernels.compiler.announcing import compile_spinner
     from icvi.watching.stopping import Stopping
 
-    log = given["log"]
     # An interrupted import would make its package look broken: stop before or after it.
     with Stopping() as stopping:
         try:
             with compile_spinner():
-                from icvi.cli.watch_job import watch_job
-
-                job = watch_job(given)
+                job = make()
                 from icvi.watching.command import run
 
             code = run(job, stopping)

@@ -66,6 +66,26 @@ def _check_together(given: dict[str, Any]) -> None:
     for option in ("save_model", "no_learn", "params", "seed", *_ART):
         if given[option] not in (None, False, ()) and given["clusterer"] is None:
             raise click.UsageError(f"{_typed(option)} needs a --clusterer")
+    _check_stream(given)
+    if isinstance(given["every"], float):
+        raise click.UsageError("--every is a number of samples, or a time such as 1s")
+    if isinstance(given["every"], timedelta) and given["time"] is None:
+        raise click.UsageError("--every is a time: it needs --time COL")
+    if isinstance(given["trace_roll"], timedelta) and given["time"] is None:
+        raise click.UsageError("--trace-roll is a time: it needs --time COL, or give rows")
+    if isinstance(given["trace_keep"], int | float):
+        raise click.UsageError("--trace-keep is a time, such as 30d")
+    if given["report_every"] is not None and given["report"] is None:
+        raise click.UsageError("--report-every needs a --report")
+    if isinstance(given["report_every"], int | float):
+        raise click.UsageError("--report-every is a time, such as 30s or 10min")
+    for option in ("alarms", "on_alert", "fail_on_alert"):
+        if given[option] and not (given["insight"] or given["alerts"]):
+            raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")
+
+
+def _check_stream(given: dict[str, Any]) -> None:
+    """The same for the options that `icvi compare` has as well."""
     if given["source"] == "-" and given["format"] not in _TEXT:
         raise click.UsageError("standard input needs --format csv or --format ndjson")
     if given["trace"] == "-" and given["trace_format"] not in _TEXT:
@@ -92,21 +112,6 @@ def _check_together(given: dict[str, Any]) -> None:
         raise click.UsageError(
             f"--report writes a web page: expected a file that ends with .html, got {report}"
         )
-    if given["report_every"] is not None and given["report"] is None:
-        raise click.UsageError("--report-every needs a --report")
-    if isinstance(given["every"], float):
-        raise click.UsageError("--every is a number of samples, or a time such as 1s")
-    if isinstance(given["every"], timedelta) and given["time"] is None:
-        raise click.UsageError("--every is a time: it needs --time COL")
-    if isinstance(given["trace_roll"], timedelta) and given["time"] is None:
-        raise click.UsageError("--trace-roll is a time: it needs --time COL, or give rows")
-    if isinstance(given["trace_keep"], int | float):
-        raise click.UsageError("--trace-keep is a time, such as 30d")
-    if isinstance(given["report_every"], int | float):
-        raise click.UsageError("--report-every is a time, such as 30s or 10min")
-    for option in ("alarms", "on_alert", "fail_on_alert"):
-        if given[option] and not (given["insight"] or given["alerts"]):
-            raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")
 
 
 def _typed(option: str) -> str:

@@ -125,6 +125,7 @@ class Watched(NamedTuple):
 
 
 _NEW = Watched(entered=0, due=FIRST, total=0)
+_NEVER = 1 << 60  # samples
 
 
 class Alarms:
@@ -136,10 +137,14 @@ class Alarms:
         Separation that two clusters must exceed.
     forgets : bool
         Whether old samples leave or fade.
+    silent : bool
+        Whether no look is ever due, so that no alarm is raised unless one asks for a look.
     """
 
-    def __init__(self, distinct: float = DISTINCT, forgets: bool = False) -> None:
-        self.distinct = distinct
+    def __init__(
+        self, distinct: float = DISTINCT, forgets: bool = False, silent: bool = False
+    ) -> None:
+        self.distinct, self.silent = distinct, silent
         self._longest = _RENEWED if forgets else None
         self.watched: dict[Hashable, Watched] = {}
         self.standing: dict[Key, Advice] = {}
@@ -150,14 +155,14 @@ class Alarms:
     def remaining(self, label: Hashable) -> int:
         """How many more samples of a cluster make a look due."""
         watched = self.watched.get(label, _NEW)
-        return watched.due - watched.entered
+        return _NEVER if self.silent else watched.due - watched.entered
 
     def enter(self, label: Hashable, n: int = 1) -> bool:
         """Count n more samples of a cluster; whether a look is due."""
         watched = self.watched.get(label, _NEW)
         entered = watched.entered + n
         self.watched[label] = watched._replace(entered=entered)
-        return entered >= watched.due
+        return entered >= watched.due and not self.silent
 
     def has_grown(self, label: Hashable) -> bool:
         """Whether a cluster has got samples since the last look, and has enough for one."""

@@ -33,10 +33,12 @@ class Looks:
         Separation that two clusters must exceed.
     forgetting : Forgetting
         How the tracker forgets. A window has samples of its own, which serve here.
+    silent : bool
+        Whether to keep samples for a verdict only, and raise no alarms.
     """
 
-    def __init__(self, distinct: float, forgetting: Forgetting) -> None:
-        self.alarms = Alarms(distinct, forgetting.forgets)
+    def __init__(self, distinct: float, forgetting: Forgetting, silent: bool = False) -> None:
+        self.alarms = Alarms(distinct, forgetting.forgets, silent)
         self.reservoir = None if isinstance(forgetting, Window) else Reservoir()
         self.found: list[Alarm] = []  # by the last call of the tracker
 

@@ -28,6 +28,8 @@ class Table:
     ----------
     columns : mapping from str to 1-D array
         The columns by name, in order. Arrays are not copied.
+    width : int, default 24
+        Letters of a cell that are shown.
 
     Attributes
     ----------
@@ -50,7 +52,8 @@ class Table:
     ['left', 'right']
     """
 
-    def __init__(self, columns: Mapping[str, Any]) -> None:
+    def __init__(self, columns: Mapping[str, Any], width: int = _WIDTH) -> None:
+        self._width = width
         self._columns = {name: _frozen(column) for name, column in columns.items()}
         lengths = {name: len(column) for name, column in self._columns.items()}
         if len(set(lengths.values())) > 1:
@@ -85,7 +88,8 @@ class Table:
                 raise KeyError(f"{short(key)} is not a column; there are {self.names}")
             return self._columns[key]
         if isinstance(key, slice):
-            return Table({name: column[key] for name, column in self._columns.items()})
+            rows = {name: column[key] for name, column in self._columns.items()}
+            return Table(rows, self._width)
         return {name: _plain(column[key]) for name, column in self._columns.items()}
 
     def to_pandas(self) -> pandas.DataFrame:
@@ -131,7 +135,8 @@ class Table:
 
     def _cells(self) -> list[list[str]]:
         """The visible cells of each column, its name first."""
-        return [[printable(name), *_texts(column)] for name, column in self._columns.items()]
+        columns, width = self._columns.items(), self._width
+        return [[printable(name), *_texts(column, width)] for name, column in columns]
 
     def _rest(self) -> list[str]:
         more = len(self) - _ROWS
@@ -168,7 +173,7 @@ def _all_numbers(column: NDArray[Any]) -> bool:
     return all(item is None or isinstance(item, (int, float)) for item in column[:_ROWS].tolist())
 
 
-def _texts(column: NDArray[Any]) -> list[str]:
+def _texts(column: NDArray[Any], width: int) -> list[str]:
     """The first entries of a column as text."""
     if column.dtype.kind == "f":
         numbers: NDArray[np.float64] = column[:_ROWS]
@@ -177,12 +182,12 @@ def _texts(column: NDArray[Any]) -> list[str]:
         return [f"{number:.0f}" if whole else f"{number:.4g}" for number in numbers.tolist()]
     if column.dtype.kind == "M":
         return [str(text) for text in np.datetime_as_string(column[:_ROWS], unit="auto")]
-    return [_text(item) for item in column[:_ROWS].tolist()]
+    return [_text(item, width) for item in column[:_ROWS].tolist()]
 
 
-def _text(item: Any) -> str:
+def _text(item: Any, width: int) -> str:
     if item is None:
         return "-"
     text = str(item)
     text = text if text.isprintable() else printable(repr(item))
-    return shortened(text, _WIDTH, "...")
+    return shortened(text, width, "...")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,9 +92,10 @@ class Tracker(ClusterSummary):
         With a half-life: a cluster with less weight has faded away and disappears, like one whose
         samples have all been removed. Stale centroids would dominate every index that compares
         extremes.
-    insight : bool, default False
+    insight : bool or "verdict", default False
         Whether to keep what `verdict` needs, and to raise `alarms`: covariances, and at most 256
-        samples of every cluster, 256 k d numbers; a window has samples of its own.
+        samples of every cluster, 256 k d numbers; a window has samples of its own. ``"verdict"``
+        raises no alarms, and takes far less time on streams with many to look for.
     distinct : float, default sqrt(3)
         With insight: separation that two clusters must exceed, as in `icvi.verdict`.
 
@@ -142,7 +143,7 @@ class Tracker(ClusterSummary):
         window: Any = None,
         half_life: Any = None,
         least_weight: float = 1e-3,
-        insight: bool = False,
+        insight: bool | Literal["verdict"] = False,
         distinct: float = DISTINCT,
     ) -> None:
         if window is not None and half_life is not None:
@@ -151,7 +152,8 @@ class Tracker(ClusterSummary):
         self._policy = UndefinedPolicy(self.indices, undefined)
         self._names = [index.name for index in self.indices]
         on_clusters = [index for index in self.indices if index.on == "clusters"]
-        insight, distinct = as_flag(insight, "insight"), as_distinct(distinct)
+        silent = isinstance(insight, str) and insight == "verdict"
+        insight, distinct = silent or as_flag(insight, "insight"), as_distinct(distinct)
         self._reader = IndexReader(on_clusters, noise_label, scatter=insight)
         self._clusters = self._reader.partition
         self._prototypes = self._make_prototypes(bounds, quantizer)
@@ -163,7 +165,7 @@ class Tracker(ClusterSummary):
         self._seen = 0
         self._spans = (window, half_life, as_least(least_weight))
         self._forgetting = self._make_forgetting()
-        self._looks = Looks(distinct, self._forgetting) if insight else None
+        self._looks = Looks(distinct, self._forgetting, silent) if insight else None
         self._plain = self._prototypes is None and not self._forgetting.forgets and not insight
 
     # Trackers that were pickled by earlier versions have none.

@@ -66,6 +66,19 @@ class Job:
     command: str
     log: str = "text"
 
+    def open(self) -> Watch:
+        """The watch, before it begins."""
+        return watch(self.source, self.clusterer, **self.options)
+
+    def view(self, console: Console) -> View:
+        """What shows it."""
+        return view_for(console)
+
+    def show(self, view: Any, watched: Any) -> None:
+        """Begin to show it."""
+        name = source_name(self.source)
+        view.begin(name, watched.source, watched.tracker, watched.history, watched)
+
 
 class FailedError(RuntimeError):
     """A watch ended with an error; the message has the state and how to resume."""
@@ -83,7 +96,7 @@ def run(job: Job, stopping: Stopping) -> int:
         try:
             # Nothing has been written yet: an interrupt may end it at once.
             with compile_spinner(), stopping.waiting():
-                watched = watch(job.source, job.clusterer, **job.options)
+                watched = job.open()
         except KeyboardInterrupt:
             _print(messages, _NO_SAMPLES)
             return stopping.exit_code
@@ -103,10 +116,10 @@ def run(job: Job, stopping: Stopping) -> int:
 def _view(job: Job, messages: Console | JsonLog) -> View:
     """What shows the watch: a table, lines, or nothing."""
     if job.quiet:
-        return view_for(None)
+        return View()
     if isinstance(messages, JsonLog):
         return JsonLines(messages, time.monotonic)
-    return view_for(messages if job.options.get("trace") == "-" else Console())
+    return job.view(messages if job.options.get("trace") == "-" else Console())
 
 
 def _run(
@@ -168,7 +181,7 @@ def _check_complete(stop: KeyboardInterrupt) -> None:
 
 def _follow(watched: Watch, view: View, stopping: Stopping, job: Job) -> bool:
     """Show every step until the end (True), or until a signal asks to stop (False)."""
-    view.begin(source_name(job.source), watched.source, watched.tracker, watched.history, watched)
+    job.show(view, watched)
     with contextlib.closing(watched.steps()) as steps:
         for step in steps:
             view.take(step)

@@ -43,6 +43,121 @@ _END: Any = object()  # of a source
 IDLE = 1.0
 
 
+class Lane:
+    """One clustering of a stream: its labels, its readings, and how it agrees with known classes.
+
+    Parameters
+    ----------
+    labeller : Labeller
+        Assigns each sample to a cluster.
+    tracker : Tracker
+        Reads the indices.
+    every : int or ReadingTimes
+        Read the indices after every m-th sample, or by time.
+    timed : bool
+        Whether the tracker needs the times of samples.
+    agreement : Agreement, optional
+        Compares the clusters with known classes.
+    classes : KnownClasses, optional
+        The classes, where they are not in the source.
+    """
+
+    def __init__(
+        self,
+        labeller: Labeller,
+        tracker: Tracker,
+        *,
+        every: int | ReadingTimes = 1,
+        timed: bool = False,
+        agreement: Agreement | None = None,
+        classes: KnownClasses | None = None,
+    ) -> None:
+        self.labeller, self.tracker, self.agreement = labeller, tracker, agreement
+        self._every, self._timed, self._classes = every, timed, classes
+        self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
+
+    def label(self, batch: Batch) -> Labelled:
+        """Label samples."""
+        try:
+            return self.labeller.label(batch)
+        except (ImportError, TypeError, ValueError, OSError, RuntimeError):
+            raise
+        except Exception as error:  # of a user's own clusterer
+            raise RuntimeError(
+                f"{self.labeller.name} failed at samples {batch.first + 1} to {batch.stop} of the "
+                f"stream: {error!r}"
+            ) from error
+
+    def track(self, batch: Batch, labelled: Labelled) -> Trace:
+        """Read the indices after labelled samples."""
+        winners = labelled.winners if self._prototypes else None
+        try:
+            if isinstance(self._every, ReadingTimes):
+                assert batch.time is not None
+                return self._every.update_many(
+                    self.tracker,
+                    batch.X,
+                    labelled.labels,
+                    time=batch.time,
+                    winners=winners,
+                    timed=self._timed,
+                )
+            return self.tracker.update_many(
+                batch.X,
+                labelled.labels,
+                winners=winners,
+                time=batch.time if self._timed else None,
+                every=self._every,
+            )
+        except ValueError as error:
+            error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
+            raise
+
+    def step(
+        self, batch: Batch, labelled: Labelled, trace: Trace, rules: Rules | None = None
+    ) -> Step:
+        """The step that these samples make."""
+        agreed = self._agree(batch, labelled)
+        alerts = () if rules is None else rules.take(trace)
+        parts = batch.X, labelled.labels, batch.time, batch.first, trace, self.tracker
+        return Step(*parts, alerts, agreed)
+
+    def _agree(self, batch: Batch, labelled: Labelled) -> Agreed | None:
+        if self.agreement is None:
+            return None
+        truth = batch.truth if self._classes is None else self._classes.of(batch)
+        if truth is None:
+            raise ValueError("the source has no known classes: give truth= (--truth COL)")
+        agreed = self.agreement.add(batch.first, truth, labelled.labels)
+        if self.agreement.n_classes > max(_MOST_CLASSES, batch.stop // 2):
+            raise ValueError(
+                f"{self.agreement.n_classes:,} different classes in {batch.stop:,} samples: truth "
+                f"(--truth) is not a column of classes, but a number or a name of every sample"
+            )
+        return agreed
+
+    def keep(self) -> Kept:
+        """The state for a checkpoint."""
+        tracker, arrays = saved_tracker.pack(self.tracker)
+        packed = {f"tracker.{name}": array for name, array in arrays.items()}
+        labeller, arrays = self.labeller.keep()
+        packed |= {f"labeller.{name}": array for name, array in arrays.items()}
+        facts: dict[str, Any] = {"tracker": tracker, "labeller": labeller}
+        if self.agreement is not None:
+            facts["truth"], arrays = self.agreement.keep()
+            packed |= {f"truth.{name}": array for name, array in arrays.items()}
+        return facts, packed
+
+    def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Resume from a state that `keep` returned."""
+        own = [index for index in self.tracker.indices if index.own]
+        part = Part(facts["tracker"], arrays_of("tracker", arrays), "the checkpoint")
+        self.tracker = saved_tracker.unpack(part, own)
+        self.labeller.resume(*_labeller_state(facts, arrays))
+        if self.agreement is not None:
+            self.agreement.resume(facts["truth"], arrays_of("truth", arrays))
+
+
 class Loop:
     """Runs samples from a source through a labeller and a tracker to the outputs.
 
@@ -119,13 +234,15 @@ class Loop:
         interval: float = 10.0,
         scaling: FeatureScaling | None = None,
     ) -> None:
-        self.source, self.labeller, self.tracker, self.outputs = source, labeller, tracker, outputs
+        self.source, self.labeller, self.agreement = source, labeller, agreement
+        self.outputs = outputs
+        self._lane = Lane(
+            labeller, tracker, every=every, timed=timed, agreement=agreement, classes=classes
+        )
         source.pause = STEP
         self._rules, self.sending = rules, sending
-        self._checkpoint, self.every, self._timed = checkpoint, every, timed
-        self.beginning, self.agreement, self._classes = beginning, agreement, classes
-        self._first = first
-        self._prototypes = any(index.on == "prototypes" for index in tracker.indices)
+        self._checkpoint, self.every, self.beginning = checkpoint, every, beginning
+        self._first, self._timed = first, timed
         self._interval = interval
         self._scaling = scaling or FeatureScaling()
         self._look = FirstLook(scaled=self._scaling.scale != "none")
@@ -151,6 +268,11 @@ class Loop:
         self._committed_at = self._came = self._acted = self.clock()
         self._new = False  # whether samples were processed since the last checkpoint
         self._aged: Tracker | None = None  # the tracker after the time without samples
+
+    @property
+    def tracker(self) -> Tracker:
+        """The tracker as it is now."""
+        return self._lane.tracker
 
     @property
     def resumes(self) -> bool:
@@ -312,19 +434,15 @@ class Loop:
         part = batch if most == len(batch) else batch.slice(0, most)
         try:
             with self.working():
-                labelled = self._label(part)
-                most = len(labelled.labels)  # a labeller may stop before the end
-                part = batch if most == len(batch) else batch.slice(0, most)
-                trace = self._track(part, labelled)
+                part, found = self._cluster(part)
+                most = len(part)  # a labeller may stop before the end
         except KeyboardInterrupt:
             # Readings are all or nothing, unless they are by time; what a clusterer has learnt
             # cannot be taken back.
             learnt = self.labeller.learns or self.labeller.pickles
             self._consistent = not (learnt or isinstance(self.every, ReadingTimes))
             raise
-        agreed = self._agree(part, labelled)
-        parts = part.X, labelled.labels, part.time, part.first, trace, self.tracker
-        step = Step(*parts, self._rules.take(trace), agreed)
+        step = self._made(part, found)
         for output in self.outputs.values():
             output.take(step)
         self._sent = self.sending is not None and self.sending.send(step)
@@ -409,69 +527,37 @@ class Loop:
         X = self._scaling.scaled(batch.X, self.source.columns)
         return batch if X is batch.X else replace(batch, X=X)
 
-    def _label(self, batch: Batch) -> Labelled:
-        try:
-            return self.labeller.label(batch)
-        except (ImportError, TypeError, ValueError, OSError, RuntimeError):
-            raise
-        except Exception as error:  # of a user's own clusterer
-            raise RuntimeError(
-                f"{self.labeller.name} failed at samples {batch.first + 1} to {batch.stop} of the "
-                f"stream: {error!r}"
-            ) from error
+    def _cluster(self, batch: Batch) -> tuple[Batch, Any]:
+        """Label and read samples; those that the labeller got to, and what `_made` needs."""
+        labelled = self._lane.label(batch)
+        n = len(labelled.labels)
+        batch = batch if n == len(batch) else batch.slice(0, n)
+        return batch, (labelled, self._lane.track(batch, labelled))
 
-    def _track(self, batch: Batch, labelled: Labelled) -> Trace:
-        winners = labelled.winners if self._prototypes else None
-        try:
-            if isinstance(self.every, ReadingTimes):
-                assert batch.time is not None
-                return self.every.update_many(
-                    self.tracker,
-                    batch.X,
-                    labelled.labels,
-                    time=batch.time,
-                    winners=winners,
-                    timed=self._timed,
-                )
-            return self.tracker.update_many(
-                batch.X,
-                labelled.labels,
-                winners=winners,
-                time=batch.time if self._timed else None,
-                every=self.every,
-            )
-        except ValueError as error:
-            error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
-            raise
+    def _made(self, batch: Batch, found: Any) -> Step:
+        """The step of samples that were labelled and read."""
+        labelled, trace = found
+        return self._lane.step(batch, labelled, trace, self._rules)
 
-    def _agree(self, batch: Batch, labelled: Labelled) -> Agreed | None:
-        if self.agreement is None:
-            return None
-        truth = batch.truth if self._classes is None else self._classes.of(batch)
-        if truth is None:
-            raise ValueError("the source has no known classes: give truth= (--truth COL)")
-        agreed = self.agreement.add(batch.first, truth, labelled.labels)
-        if self.agreement.n_classes > max(_MOST_CLASSES, batch.stop // 2):
-            raise ValueError(
-                f"{self.agreement.n_classes:,} different classes in {batch.stop:,} samples: truth "
-                f"(--truth) is not a column of classes, but a number or a name of every sample"
-            )
-        return agreed
+    def _keep_clusters(self) -> Kept:
+        return self._lane.keep()
+
+    def _resume_clusters(
+        self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> None:
+        self._lane.resume(facts, arrays)
 
     def _state(self) -> Kept:
-        tracker, arrays = saved_tracker.pack(self.tracker)
-        packed = {f"tracker.{name}": array for name, array in arrays.items()}
+        clusters, packed = self._keep_clusters()
         outputs = {}
         for name, output in self.outputs.items():
             outputs[name], arrays = output.keep()
             packed |= {f"{name}.{part}": array for part, array in arrays.items()}
-        labeller, arrays = self.labeller.keep()
-        packed |= {f"labeller.{name}": array for name, array in arrays.items()}
         scaling, arrays = self._scaling.keep()
         packed |= {f"scaling.{name}": array for name, array in arrays.items()}
-        facts = {"seen": self.seen, "position": self._position, "tracker": tracker}
+        facts = {"seen": self.seen, "position": self._position, **clusters}
         facts |= {"scaling": scaling} if scaling else {}
-        facts |= {"labeller": labeller, "outputs": outputs, "alerts": self._rules.keep()}
+        facts |= {"outputs": outputs, "alerts": self._rules.keep()}
         facts |= {} if self.began is None else {"began": self.began}
         facts |= {"read": self.every.keep()} if isinstance(self.every, ReadingTimes) else {}
         facts |= {} if self._looked is None else {"looked": self._looked}
@@ -479,9 +565,6 @@ class Loop:
             # As a whole number of nanoseconds, or as seconds with decimals.
             seconds = self._last_time.dtype.kind == "f"
             facts["time"] = self._last_time.view("f8" if seconds else "i8").item()
-        if self.agreement is not None:
-            facts["truth"], arrays = self.agreement.keep()
-            packed |= {f"truth.{name}": array for name, array in arrays.items()}
         return facts, packed
 
     def _resume_whole(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -498,10 +581,7 @@ class Loop:
         if position:
             with self.waiting():  # a pipe has to repeat what was read
                 self._seek(position)
-        own = [index for index in self.tracker.indices if index.own]
-        part = Part(facts["tracker"], arrays_of("tracker", arrays), "the checkpoint")
-        self.tracker = saved_tracker.unpack(part, own)
-        self.labeller.resume(*_labeller_state(facts, arrays))
+        self._resume_clusters(facts, arrays)
         self._scaling.resume(facts.get("scaling", {}), arrays_of("scaling", arrays))
         self._look.done = bool(facts["seen"])
         kept = facts["outputs"]
@@ -511,8 +591,6 @@ class Loop:
             output.resume(kept[name], arrays_of(name, arrays))
         if "alerts" in facts:
             self._rules.resume(facts["alerts"])
-        if self.agreement is not None:
-            self.agreement.resume(facts["truth"], arrays_of("truth", arrays))
         self.seen = self.resumed = facts["seen"]
         if isinstance(self.every, ReadingTimes):
             self.every.resume(facts["read"])

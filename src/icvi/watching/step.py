@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,8 @@ class Step:
         How clusters and known classes agree, at each reading.
     before : array of 1, optional
         In a step without samples, whose alarms are about the last sample: when that was taken.
+    candidates : dict of str to Step, optional
+        Where clusterers are compared: the step of each, by its name; this one is of the first.
     """
 
     X: NDArray[np.float64]
@@ -54,6 +56,7 @@ class Step:
     alerts: Sequence[Alarm] = ()
     agreed: Agreed | None = None
     before: NDArray[Any] | None = None
+    candidates: Mapping[str, Step] = field(default_factory=dict)
 
     @property
     def stop(self) -> int:

@@ -42,7 +42,7 @@ from icvi.watching.settings import about_watch, settings_of, source_name
 from icvi.watching.step import Output, Step
 from icvi.watching.trace_files import TraceFile, open_trace
 from icvi.watching.truth import NAMES as AGREEMENT
-from icvi.watching.truth import Agreement, known_classes
+from icvi.watching.truth import Agreement, KnownClasses, known_classes
 from icvi.wording import short, without_passwords
 
 
@@ -512,17 +512,7 @@ def watch(
     reading = {"columns": columns, "label": label, "time": time, "bad_rows": bad_rows}
     reading |= {"exclude": exclude, "sep": sep, "decimal": decimal, "header": header}
     settings = {**tracking, "columns": columns, "label": label, "time": time}
-    classes = known_classes(truth)
-    if truth is not None and (window is not None or half_life is not None):
-        raise ValueError(
-            "truth (--truth) compares all samples so far with their clusters; leave out the window "
-            "or the half-life"
-        )
-    if classes is not None and bad_rows == "skip":
-        raise ValueError(
-            "truth has one class per sample, so no row can be skipped; give truth as a column, or "
-            "leave out bad_rows='skip'"
-        )
+    classes = classes_beside(truth, window, half_life, bad_rows)
     settings |= {"truth": truth if classes is None else classes.setting, "begin": begin}
     if isinstance(every, timedelta):
         _check_every(time, truth)
@@ -543,7 +533,7 @@ def watch(
     tracker = Tracker(indices, **tracking)
     names = [index.name for index in tracker.indices]
     if truth is not None:
-        _refuse_names(names)
+        refuse_names(names)
     rules = Rules(alerts, names)
     sending = None if on_alert is None else Sending(on_alert)
     alarmed = tracking["insight"] or bool(rules.rules)
@@ -564,7 +554,7 @@ def watch(
             reading |= {"truth": truth if classes is None else None}
             source = open_source(source, **reading, rows=rows, format=format, **redis)
         opened.callback(source.close)
-        _refuse_own_source(source, trace, alarms, report)
+        refuse_own_source(source, trace, alarms, report)
         saved = None
         if checkpoint is not None:
             saved = Checkpoint(
@@ -632,7 +622,23 @@ def _check_every(time: Any, truth: Any) -> None:
         )
 
 
-def _refuse_names(names: list[str]) -> None:
+def classes_beside(truth: Any, window: Any, half_life: Any, bad_rows: str) -> KnownClasses | None:
+    """Known classes that are not in the source; refuse options that leave samples out."""
+    classes = known_classes(truth)
+    if truth is not None and (window is not None or half_life is not None):
+        raise ValueError(
+            "truth (--truth) compares all samples so far with their clusters; leave out the window "
+            "or the half-life"
+        )
+    if classes is not None and bad_rows == "skip":
+        raise ValueError(
+            "truth has one class per sample, so no row can be skipped; give truth as a column, or "
+            "leave out bad_rows='skip'"
+        )
+    return classes
+
+
+def refuse_names(names: list[str]) -> None:
     """Refuse indices that are called like the agreement with known classes."""
     for name in AGREEMENT:
         if name in names:
@@ -658,7 +664,7 @@ def _refuse_same(alarms: str | os.PathLike[str], trace: str | os.PathLike[str] |
         raise ValueError(f"{os.fspath(trace)} is the trace; write alarms to another file")
 
 
-def _refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:
+def refuse_own_source(source: Source, *written: str | os.PathLike[str] | None) -> None:
     """Refuse to overwrite the source."""
     read = [file for file in getattr(source, "_files", ()) if os.path.exists(file)]
     for path in written:

@@ -36,9 +36,12 @@ def voters(by: str | Index | Iterable[str | Index]) -> tuple[Index, ...]:
 
 def compares_levels(index: Index) -> bool:
     """Whether readings of an index at different numbers of clusters can be compared."""
-    if index.on != "clusters":
-        return False
-    return index.family not in _SUMS_OVER_PAIRS or bool(index.options.get("mean"))
+    return index.on == "clusters" and not sums_over_pairs(index)
+
+
+def sums_over_pairs(index: Index) -> bool:
+    """Whether an index is a sum over all pairs of clusters, which grows with their number."""
+    return index.family in _SUMS_OVER_PAIRS and not index.options.get("mean")
 
 
 def best_level(indices: Sequence[Index], table: Array) -> int:

@@ -1,8 +1,9 @@
 """What is saved of a tracker's insight, and how it is made again.
 
 Facts are ``distinct``; ``gain``, of the reservoir, or null where a window has the samples;
-``watched``, a list of [label, entered, due, total]; and ``standing``, the advice that holds. Arrays
-are those of the reservoir: ``serials``, ``keys`` and ``X``.
+``watched``, a list of [label, entered, due, total]; ``standing``, the advice that holds; and
+``silent``, true where no alarms are raised. Arrays are those of the reservoir: ``serials``,
+``keys`` and ``X``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def pack_looks(looks: Looks, clusters: Clusters) -> Packed:
         "standing": [_pack_advice(advice) for advice in alarms.standing.values()],
         "gain": None,
     }
+    facts |= {"silent": True} if alarms.silent else {}
     if reservoir is None:
         return facts, {}
     reservoir.retain(clusters.serials)

@@ -102,7 +102,10 @@ def options_of(part: Part, indices: Iterable[Index] = ()) -> dict[str, Any]:
         "quantizer": quantizer,
     }
     if "insight" in part.facts:
-        options |= {"insight": True, "distinct": part.part("insight").number("distinct")}
+        insight = part.part("insight")
+        silent = insight.facts.get("silent") is True
+        options["insight"] = "verdict" if silent else True
+        options["distinct"] = insight.number("distinct")
     return options
 
 

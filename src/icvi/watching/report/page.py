@@ -53,8 +53,8 @@ def render(data: PageData) -> str:
     if (partition := plot_partition(data, clusters)) is not None:
         plots["partition"] = partition.plot
     environment = templates(__package__)
-    scripts, places = _embedded(plots, _script(environment, "ticks.js"))
-    scripts.append(_script(environment, "page.js"))
+    scripts, places = embedded(plots, script(environment, "ticks.js"))
+    scripts.append(script(environment, "page.js"))
     return environment.get_template("page.html").render(
         data=data,
         run=data.run,
@@ -75,19 +75,19 @@ def render(data: PageData) -> str:
         unusual=UNUSUAL,
         legend=size_plot.legend(data) if "sizes" in plots else [],
         scripts=scripts,
-        policy=_policy(scripts),
+        policy=policy(scripts),
         version=version("icvi"),
         created=datetime.now().astimezone().strftime("%Y-%m-%d %H:%M:%S %Z"),
     )
 
 
-def _script(environment: Environment, name: str) -> Markup:
+def script(environment: Environment, name: str) -> Markup:
     """A script: not rendered but read, because the policy has the hash of exactly this text."""
     assert environment.loader is not None
     return Markup(environment.loader.get_source(environment, name)[0])
 
 
-def _embedded(plots: Mapping[str, Any], between: Markup) -> tuple[list[Markup], dict[str, Markup]]:
+def embedded(plots: Mapping[str, Any], between: Markup) -> tuple[list[Markup], dict[str, Markup]]:
     """Bokeh's scripts, ours between its library and the figures, and the place of every figure."""
     if not plots:
         return [], {}
@@ -102,7 +102,7 @@ def _embedded(plots: Mapping[str, Any], between: Markup) -> tuple[list[Markup], 
     return scripts, {name: Markup(place) for name, place in places.items()}
 
 
-def _policy(scripts: list[Markup]) -> str:
+def policy(scripts: list[Markup]) -> str:
     """Content security policy: only these scripts run, and nothing is fetched."""
     hashes = " ".join(
         f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"

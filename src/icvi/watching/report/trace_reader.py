@@ -97,6 +97,11 @@ class TraceReader:
                 f"{self.path}: expected the columns of a trace, {listed(missing)} "
                 f"{'is' if len(missing) == 1 else 'are'} missing; icvi watch --trace writes one"
             )
+        if "candidate" in columns and columns.index("candidate") < columns.index("k"):
+            raise ValueError(
+                f"{self.path}: this trace has the readings of several candidates; icvi compare "
+                "--report writes a page of them"
+            )
         self.names = [name for name in columns if name not in _FACTS]
         if not self.names:
             raise ValueError(f"{self.path}: there is no index in this trace")
@@ -192,7 +197,7 @@ class TraceReader:
             numeric = [
                 field.name
                 for field in schema
-                if field.name in _FACTS
+                if field.name in (*_FACTS, "candidate")
                 or arrow.types.is_floating(field.type)
                 or arrow.types.is_integer(field.type)
             ]

@@ -17,7 +17,7 @@ from icvi.tracking.tracker import Tracker
 from icvi.watching.history import History
 from icvi.watching.step import Step
 from icvi.watching.terminal.screen import Screen
-from icvi.watching.terminal.snapshot import StreamProgress
+from icvi.watching.terminal.snapshot import Progress, StreamProgress
 from icvi.watching.terminal.summary import End
 from icvi.watching.terminal.view import Clock, Outcome, View, Watched
 from icvi.watching.terminal.waiting import GatheringPace
@@ -57,9 +57,13 @@ class LiveTable(View):
         watched: Watched | None = None,
     ) -> None:
         """Draw the table for the first time."""
-        self._progress = StreamProgress(title, source, tracker, history, watched)
+        progress = StreamProgress(title, source, tracker, history, watched)
+        self._start(progress, Screen(progress.snapshot(self._clock()), self._clock), watched)
+
+    def _start(self, progress: Progress, screen: Screen, watched: Watched | None) -> None:
+        """Draw a screen for the first time."""
+        self._progress, self._screen = progress, screen
         self._gathered = GatheringPace(watched)
-        self._screen = Screen(self._progress.snapshot(self._clock()), self._clock)
         self._drawing = _Drawing(self._console, self._screen)
         # Progress bars of long computations would be drawn across the table.
         if BAR_SHOWN.acquire(blocking=False):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
-from typing import IO
+from typing import IO, Any
 
 from icvi.insight.verdict import sentences
 from icvi.streams import Source
@@ -14,7 +14,7 @@ from icvi.watching.step import Step
 from icvi.watching.terminal.idle import IdleLines
 from icvi.watching.terminal.numbers import clock_time
 from icvi.watching.terminal.rows import rows_of
-from icvi.watching.terminal.snapshot import Snapshot, StreamProgress
+from icvi.watching.terminal.snapshot import Progress, StreamProgress
 from icvi.watching.terminal.summary import End, last_cluster, skipped_and_lost, summary
 from icvi.watching.terminal.table import plain_table, plain_value
 from icvi.watching.terminal.view import Clock, Outcome, View, Watched
@@ -39,7 +39,7 @@ class PlainLines(View):
         self._file, self._clock = file, clock
         encoding = getattr(file, "encoding", None) or "utf-8"
         self._ascii_only = not encoding.lower().startswith("utf")
-        self._progress: StreamProgress | None = None
+        self._progress: Progress | None = None
         self._fresh = True  # whether the last line counts all samples
 
     def begin(
@@ -51,7 +51,11 @@ class PlainLines(View):
         watched: Watched | None = None,
     ) -> None:
         """Look at the clock."""
-        self._progress = StreamProgress(title, source, tracker, history, watched)
+        self._start_lines(StreamProgress(title, source, tracker, history, watched), watched)
+
+    def _start_lines(self, progress: Progress, watched: Watched | None) -> None:
+        """Look at the clock."""
+        self._progress = progress
         self._gathered, self._hinted = GatheringPace(watched), False
         self._start = self._last = self._clock()
         self._due = self._start + _PAUSE
@@ -86,7 +90,7 @@ class PlainLines(View):
         self._idle.close()
         # Completing files, which comes between the last step and this, is no part of the pace.
         end = End(outcome, message, self._last - self._start, progress.samples_before)
-        self._write(*_final(progress.final_snapshot(self._clock()), end))
+        self._write(*self._final(progress.final_snapshot(self._clock()), end))
 
     def close(self) -> None:
         """Write nothing more."""
@@ -100,13 +104,30 @@ class PlainLines(View):
         self._due, self._fresh = now + _PAUSE, True
         snapshot = self._progress.snapshot(now)
         facts = [] if snapshot.share is None else [percent(snapshot.share)]
-        facts += [plural(snapshot.samples, "sample"), f"k={snapshot.k}"]
-        facts += [] if snapshot.verdict is None else [f"grade={snapshot.verdict.grade}"]
-        facts += [f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)]
+        facts += [plural(snapshot.samples, "sample"), *self._facts(snapshot)]
         self._write(self._stamped("  ".join(facts)))
         if snapshot.hints and not self._hinted:
             self._hinted = True  # once; and again at the end
             self._write(*snapshot.hints)
+
+    def _facts(self, snapshot: Any) -> list[str]:
+        """What a line has besides the number of samples."""
+        facts = [f"k={snapshot.k}"]
+        facts += [] if snapshot.verdict is None else [f"grade={snapshot.verdict.grade}"]
+        return facts + [
+            f"{row.name}={plain_value(row).replace(' ', '')}" for row in rows_of(snapshot)
+        ]
+
+    def _final(self, snapshot: Any, end: End) -> Iterator[str]:
+        """The last lines."""
+        yield f"{snapshot.title}: {summary(snapshot, end)}"
+        if about := last_cluster(snapshot, snapshot.last_label):
+            yield about
+        if snapshot.verdict is not None:
+            yield from sentences(snapshot.verdict)
+        yield from snapshot.hints
+        yield from plain_table(rows_of(snapshot))
+        yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])
 
     def _write_gathering(self) -> None:
         """How many samples there are to begin with, if the last line is old."""
@@ -126,14 +147,3 @@ class PlainLines(View):
         except OSError as error:
             error.filename = error.filename or getattr(self._file, "name", None)
             raise
-
-
-def _final(snapshot: Snapshot, end: End) -> Iterator[str]:
-    yield f"{snapshot.title}: {summary(snapshot, end)}"
-    if about := last_cluster(snapshot, snapshot.last_label):
-        yield about
-    if snapshot.verdict is not None:
-        yield from sentences(snapshot.verdict)
-    yield from snapshot.hints
-    yield from plain_table(rows_of(snapshot))
-    yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
+from typing import Any
 
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -65,7 +66,7 @@ class Screen:
         Width of each line, as last drawn.
     """
 
-    def __init__(self, snapshot: Snapshot, clock: Clock) -> None:
+    def __init__(self, snapshot: Any, clock: Clock) -> None:
         self._clock, self._start = clock, clock()
         self.snapshot = snapshot
         self.waits: float | None = None
@@ -162,7 +163,7 @@ class Screen:
         texts = [skipped_and_lost(snapshot), *message.splitlines()]
         return [Text(printable(text, ascii_only)) for text in texts if text]
 
-    def _foot(self, snapshot: Snapshot, width: int) -> RenderableType:
+    def _foot(self, snapshot: Snapshot | Any, width: int) -> RenderableType:
         facts = Text(_GAP.join(filter(None, self._facts(snapshot))))
         room = width - cell_len(_GAP) - facts.cell_len
         if snapshot.share is None or room < _BAR[0]:
@@ -175,7 +176,7 @@ class Screen:
         grid.add_row(bar, facts)
         return grid
 
-    def _facts(self, snapshot: Snapshot) -> Iterator[str]:
+    def _facts(self, snapshot: Snapshot | Any) -> Iterator[str]:
         waits, gathering = self.waits, self.gathering  # another thread may set them
         share = snapshot.share if gathering is None else None  # there is no room for all
         yield "" if share is None else percent(share).rjust(5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +76,41 @@ class Snapshot:
     lost: int = 0
     agreement: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
+
+
+class Progress(Protocol):
+    """What takes snapshots of a stream, for a table or for lines.
+
+    Attributes
+    ----------
+    samples_before : int
+        Samples of earlier runs.
+    """
+
+    samples_before: int
+
+    def take(self, step: Step) -> None:
+        """Take the next step."""
+
+    @property
+    def came(self) -> int:
+        """How many samples have come, including those that wait for others."""
+
+    def snapshot(self, now: float) -> Any:
+        """The stream now."""
+
+    def final_snapshot(self, now: float) -> Any:
+        """The stream at its end."""
+
+
+def share_of(source: Source, seen: int) -> float | None:
+    """Share of the stream that has been read, where it is known."""
+    if source.length:
+        return min((seen + source.skipped) / source.length, 1.0)
+    # The last bytes may have been read long before their rows are processed.
+    if source.size and source.done is not None and source.done < source.size:
+        return source.done / source.size
+    return None
 
 
 class StreamProgress:
@@ -156,7 +192,8 @@ class StreamProgress:
         values: NDArray[np.float64],
         verdict: Verdict | None,
     ) -> Snapshot:
-        history, tracker, share = self._history, self._shown, self._share()
+        history, tracker = self._history, self._shown
+        share = share_of(self._source, history.seen)
         if history.seen > self.samples_before:  # loading and compiling are no pace
             self._pace.mark(now, history.seen, share)
         return Snapshot(
@@ -198,15 +235,6 @@ class StreamProgress:
         self._verdict, self._judged, self._alarms = tracker.verdict(quick=True), now, alarms
         self._cost = time.perf_counter() - start
         return self._verdict
-
-    def _share(self) -> float | None:
-        source = self._source
-        if source.length:
-            return min((self._history.seen + source.skipped) / source.length, 1.0)
-        # The last bytes may have been read long before their rows are processed.
-        if source.size and source.done is not None and source.done < source.size:
-            return source.done / source.size
-        return None
 
     def _last_label(self) -> str | None:
         """The label of the last new cluster; unknown where readings are far apart."""

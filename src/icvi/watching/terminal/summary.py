@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from icvi.watching.terminal.numbers import duration, per_second
 from icvi.watching.terminal.snapshot import Snapshot
@@ -45,14 +46,19 @@ def clusters(snapshot: Snapshot) -> list[str]:
 
 
 def summary(snapshot: Snapshot, end: End) -> str:
+    """How many samples were processed, how fast, and how many clusters there are."""
+    return ", ".join([processed(snapshot.samples, end), *clusters(snapshot)])
+
+
+def processed(samples: int, end: End) -> str:
     """How many samples were processed, and how fast."""
-    done = snapshot.samples - end.before
-    text = f"{_ENDED[end.outcome]}{plural(snapshot.samples, 'sample')}"
+    done = samples - end.before
+    text = f"{_ENDED[end.outcome]}{plural(samples, 'sample')}"
     text += f", {done:,} of them" if end.before else ""
     text += f" in {duration(end.seconds)}"
     if done and end.seconds > 0.0:
         text += f" ({per_second(done / end.seconds)} per second)"
-    return ", ".join([text, *clusters(snapshot)])
+    return text
 
 
 def last_cluster(snapshot: Snapshot, label: str | None) -> str:
@@ -74,7 +80,7 @@ def last_cluster(snapshot: Snapshot, label: str | None) -> str:
     return f"cluster {label} created at sample {snapshot.last_created:,}, {when}"
 
 
-def skipped_and_lost(snapshot: Snapshot) -> str:
+def skipped_and_lost(snapshot: Snapshot | Any) -> str:
     """How many rows were skipped and how many samples lost; nothing if all were read."""
     skipped = [f"{plural(snapshot.skipped, 'row')} skipped"] if snapshot.skipped else []
     lost = [f"{plural(snapshot.lost, 'sample')} lost"] if snapshot.lost else []

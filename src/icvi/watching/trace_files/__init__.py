@@ -46,6 +46,7 @@ def open_trace(
     overwrite: bool = False,
     roll: int | timedelta | None = None,
     keep: timedelta | None = None,
+    compared: bool = False,
 ) -> TraceFile:
     """A file for the readings of a stream; nothing is created until `TraceFile.begin`.
 
@@ -78,6 +79,9 @@ def open_trace(
         Whether `TraceFile.begin` may replace an existing file.
     roll, keep
         Of a folder; see `RollingTrace`.
+    compared : bool
+        Whether steps have readings of several candidates: a column ``candidate`` says whose, and
+        the rows of all candidates after the same sample follow each other.
     """
     path = os.fspath(path)
     if is_folder(path):
@@ -85,6 +89,8 @@ def open_trace(
 
         if format not in (None, "parquet"):
             raise ValueError(f"{path}: a folder is of Parquet files, got format {short(format)}")
+        if compared:
+            raise ValueError(f"{path}: the trace of a comparison is one file, not a folder")
         return RollingTrace(path, names, time, overwrite, journal, roll=roll, keep=keep)
     if roll is not None or keep is not None:
         raise ValueError(
@@ -95,14 +101,14 @@ def open_trace(
     if found == "parquet":
         from icvi.watching.trace_files.parquet_trace import ParquetTrace
 
-        return ParquetTrace(path, names, time, overwrite, journal)
+        return ParquetTrace(path, names, time, overwrite, journal, compared=compared)
     if found == "csv":
         from icvi.watching.trace_files.csv_trace import CsvTrace
 
-        return CsvTrace(path, names, time, overwrite)
+        return CsvTrace(path, names, time, overwrite, compared)
     from icvi.watching.trace_files.ndjson_trace import NdjsonTrace
 
-    return NdjsonTrace(path, names, time, overwrite)
+    return NdjsonTrace(path, names, time, overwrite, compared)
 
 
 def _format_of(path: str, given: str | None) -> str:

@@ -30,8 +30,15 @@ class CsvTrace(TextTrace):
 
     format = "csv"
 
-    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
-        super().__init__(path, names, time, overwrite)
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        time: TimeKind,
+        overwrite: bool,
+        compared: bool = False,
+    ) -> None:
+        super().__init__(path, names, time, overwrite, compared)
         msgspec = load("msgspec", "stream")
         self._encode_lines: Any = msgspec.json.Encoder().encode_lines
         self._gap = msgspec.Raw(_GAP)
@@ -52,6 +59,10 @@ class CsvTrace(TextTrace):
         elif rows.time is not None:
             floats.append(rows.time[None])
             columns += numbers(rows.time[None], self._infinities)
+        if rows.candidate is not None:
+            columns.append(repeat(self._gap))
+            quoted = {name: _field(name) for name in set(rows.candidate)}
+            texts.append([quoted[name] for name in rows.candidate])
         if isinstance(rows.label, list):
             columns.append(repeat(self._gap))
             fields = {label: _field(label) for label in set(rows.label)}

@@ -30,12 +30,13 @@ ROW_GROUP = 65_536
 _TEXT = "label as text"
 
 
-def journal_schema(names: Sequence[str], time: TimeKind) -> Any:
+def journal_schema(names: Sequence[str], time: TimeKind, compared: bool = False) -> Any:
     """The columns of a journal."""
     pa = load("pyarrow", "stream")
     fields = [("sample", pa.int64())]
     if time is not None:
         fields.append(("time", pa.float64() if time == "seconds" else pa.timestamp("ns")))
+    fields += [("candidate", pa.string())] if compared else []
     fields += [("label", pa.int64()), (_TEXT, pa.string()), ("k", pa.int64())]
     return pa.schema(fields + [(name, pa.float64()) for name in names])
 
@@ -50,9 +51,12 @@ def as_batch(rows: TraceRows, schema: Any) -> Any:
     else:
         label, text = _as_array(rows.label, pa.int64()), pa.nulls(len(rows), pa.string())
     time = [] if rows.time is None else [_as_array(rows.time, schema.field("time").type)]
+    candidate = [] if rows.candidate is None else [pa.array(rows.candidate, pa.string())]
     values = [_as_array(column, pa.float64()) for column in rows.values]
     sample, k = (_as_array(column, pa.int64()) for column in (rows.sample, rows.k))
-    return pa.RecordBatch.from_arrays([sample, *time, label, text, k, *values], schema=schema)
+    return pa.RecordBatch.from_arrays(
+        [sample, *time, *candidate, label, text, k, *values], schema=schema
+    )
 
 
 def _as_array(column: NDArray[Any], type: Any) -> Any:
@@ -88,11 +92,13 @@ def survey(path: str, length: int) -> Contents:
         schema, text = reader.schema, _text_place(reader.schema)
         if schema.names[0] != "sample" or schema.names[text : text + 2] != [_TEXT, "k"]:
             raise ValueError(f"{path} is not a journal of a trace: it has columns {schema.names}")
+        compared = _compared(schema)  # then several rows have the same sample
         try:
             for batch in reader:
                 samples = np.frombuffer(batch.column(0).buffers()[1], np.int64, batch.num_rows)
                 # After a power cut, a file may have zeros where the last batches should be.
-                if (np.diff(samples, prepend=sample) <= 0).any():
+                rises = np.diff(samples, prepend=sample)
+                if (rises < 0).any() or (not compared and (rises == 0).any()) or not samples[0]:
                     break
                 sample = samples[-1]
                 batches, rows = batches + 1, rows + batch.num_rows
@@ -126,7 +132,7 @@ def _write_tables(path: str, schema: Any, tables: Iterable[Any]) -> None:
             file,
             schema,
             compression="none",
-            use_dictionary=["label", "k"],
+            use_dictionary=["label", "k", *(["candidate"] if _compared(schema) else [])],
             column_encoding=dict.fromkeys(steady, "DELTA_BINARY_PACKED"),
         )
         try:
@@ -212,6 +218,12 @@ def _reading(path: str, length: int) -> Iterator[Any]:
 def _text_place(schema: Any) -> int:
     # By its place: an index may have any name but "label".
     return int(schema.get_field_index("label")) + 1
+
+
+def _compared(schema: Any) -> bool:
+    """Whether a column says whose readings these are; an index may be called like it."""
+    place = schema.get_field_index("candidate")
+    return place >= 0 and str(schema.field(place).type) == "string"
 
 
 def _parquet_schema(contents: Contents) -> Any:

@@ -19,8 +19,15 @@ class NdjsonTrace(TextTrace):
 
     format = "ndjson"
 
-    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
-        super().__init__(path, names, time, overwrite)
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        time: TimeKind,
+        overwrite: bool,
+        compared: bool = False,
+    ) -> None:
+        super().__init__(path, names, time, overwrite, compared)
         msgspec = load("msgspec", "stream")
         names = self._columns
         keys = {f"c{place}": name for place, name in enumerate(names)}
@@ -41,6 +48,7 @@ class NdjsonTrace(TextTrace):
             columns.append(time_texts(rows.time))
         elif rows.time is not None:
             columns += numbers(rows.time[None], _INFINITIES)
+        columns += [] if rows.candidate is None else [rows.candidate]
         columns.append(rows.label if isinstance(rows.label, list) else rows.label.tolist())
         columns.append(rows.k.tolist())
         columns += numbers(rows.values, _INFINITIES)

@@ -51,8 +51,9 @@ class ParquetTrace(TraceFile):
         overwrite: bool,
         journal: str | os.PathLike[str] | None = None,
         journal_name: str = "trace.arrows",
+        compared: bool = False,
     ) -> None:
-        super().__init__(path, names, time, overwrite)
+        super().__init__(path, names, time, overwrite, compared)
         load("pyarrow.parquet", "stream")
         self._keep_journal = journal is not None
         folder, name = os.path.split(path)
@@ -207,7 +208,7 @@ class ParquetTrace(TraceFile):
                 self._pending, self._waiting, self._failed = [], 0, False
 
     def _messages(self, rows: TraceRows) -> Iterator[Any]:
-        schema = journal_schema(self.names, self._time)
+        schema = journal_schema(self.names, self._time, self.compared)
         if not self._file.mark.length:
             yield schema.serialize()
         for piece in rows.pieces(ROW_GROUP):
@@ -216,7 +217,8 @@ class ParquetTrace(TraceFile):
     def _contents(self) -> Contents:
         length, rows, _ = self._file.mark
         if not length:
-            return Contents(journal_schema(self.names, self._time), 0, 0, False)
+            schema = journal_schema(self.names, self._time, self.compared)
+            return Contents(schema, 0, 0, False)
         contents = survey(self.journal, length)
         if contents.rows != rows:
             raise ValueError(

@@ -26,8 +26,15 @@ _NO_CHECKPOINT = (
 class TextTrace(TraceFile):
     """A trace file of text, or the same on standard output."""
 
-    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
-        super().__init__(path, names, time, overwrite)
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        time: TimeKind,
+        overwrite: bool,
+        compared: bool = False,
+    ) -> None:
+        super().__init__(path, names, time, overwrite, compared)
         self._file = StandardOutput() if path == "-" else GrowingFile(path)
 
     @property

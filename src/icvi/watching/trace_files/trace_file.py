@@ -35,16 +35,25 @@ class TraceFile(Output):
         What times the samples have.
     overwrite : bool
         Whether `begin` may replace an existing file.
+    compared : bool
+        Whether steps have readings of several candidates.
     """
 
     #: The format of the file.
     format: str
 
-    def __init__(self, path: str, names: Sequence[str], time: TimeKind, overwrite: bool) -> None:
-        self.path, self.names = path, tuple(names)
+    def __init__(
+        self,
+        path: str,
+        names: Sequence[str],
+        time: TimeKind,
+        overwrite: bool,
+        compared: bool = False,
+    ) -> None:
+        self.path, self.names, self.compared = path, tuple(names), compared
         self._overwrite = overwrite
         self._time: TimeKind = time or None
-        _check_names(self.names)
+        _check_names(self.names, (*_OWN_COLUMNS, "candidate") if compared else _OWN_COLUMNS)
         if time not in (None, False, True, "datetime", "seconds"):
             raise ValueError(
                 f"expected time None, 'datetime', 'seconds' or True, got {short(time)}"
@@ -84,7 +93,8 @@ class TraceFile(Output):
     @property
     def _columns(self) -> list[str]:
         time = [] if self._time is None else ["time"]
-        return ["sample", *time, "label", "k", *self.names]
+        candidate = ["candidate"] if self.compared else []
+        return ["sample", *time, *candidate, "label", "k", *self.names]
 
     def _rows_of(self, step: Step) -> TraceRows:
         """The readings of a step, with times of the kind that the steps before had."""
@@ -101,7 +111,8 @@ class TraceFile(Output):
         return rows
 
     def _facts(self) -> dict[str, Any]:
-        return {"format": self.format, "names": list(self.names), "time": self._time}
+        facts = {"format": self.format, "names": list(self.names), "time": self._time}
+        return {**facts, "compared": True} if self.compared else facts
 
     def _check_facts(self, facts: Mapping[str, Any]) -> None:
         """Refuse to resume a file of another format, or with other columns."""
@@ -140,12 +151,12 @@ def _in_words(time: TimeKind) -> str:
     return "times" if time is True else f"times as {time}"
 
 
-def _check_names(names: tuple[str, ...]) -> None:
+def _check_names(names: tuple[str, ...], own: tuple[str, ...]) -> None:
     for position, name in enumerate(names):
-        if name in _OWN_COLUMNS:
+        if name in own:
             raise ValueError(
                 f"an index is called {name!r}, and so is a column that every trace file has "
-                f"({', '.join(_OWN_COLUMNS)}); give the index another name"
+                f"({', '.join(own)}); give the index another name"
             )
         if name in names[:position]:
             raise ValueError(f"expected indices of different names, got {name!r} twice")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -35,6 +35,8 @@ class TraceRows:
         The number of clusters.
     values : array of float64 of shape (indices, n)
         The readings.
+    candidate : list of str, optional
+        Where clusterers are compared: whose readings these are.
     """
 
     sample: NDArray[np.int64]
@@ -42,6 +44,7 @@ class TraceRows:
     label: Labels
     k: NDArray[np.int64]
     values: NDArray[np.float64]
+    candidate: list[str] | None = None
 
     def __len__(self) -> int:
         return len(self.sample)
@@ -53,14 +56,20 @@ class TraceRows:
 
     def part(self, rows: slice) -> TraceRows:
         """Some of these rows."""
-        time = None if self.time is None else self.time[rows]
         return TraceRows(
-            self.sample[rows], time, self.label[rows], self.k[rows], self.values[:, rows]
+            self.sample[rows],
+            None if self.time is None else self.time[rows],
+            self.label[rows],
+            self.k[rows],
+            self.values[:, rows],
+            None if self.candidate is None else self.candidate[rows],
         )
 
 
 def rows_of(step: Step, names: Sequence[str]) -> TraceRows:
-    """The readings of a step."""
+    """The readings of a step; those of all candidates after the same sample stand together."""
+    if step.candidates:
+        return _interleaved({name: rows_of(each, names) for name, each in step.candidates.items()})
     trace = step.trace
     time = None
     if step.time is not None:
@@ -75,6 +84,22 @@ def rows_of(step: Step, names: Sequence[str]) -> TraceRows:
     for row, name in zip(values, names):
         row[:] = step.column(name)
     return TraceRows(trace.samples, time, file_labels(trace.labels), trace.k, values)
+
+
+def _interleaved(parts: Mapping[str, TraceRows]) -> TraceRows:
+    """The first row of every part, then the second of every part, and so on."""
+    n, m = len(next(iter(parts.values()))), len(parts)
+    together = concatenate([*parts.values()])
+    order = np.arange(n * m).reshape(m, n).T.ravel()
+    label = together.label
+    return TraceRows(
+        together.sample[order],
+        None if together.time is None else together.time[order],
+        label[order] if isinstance(label, np.ndarray) else [label[i] for i in order.tolist()],
+        together.k[order],
+        together.values[:, order],
+        [*parts] * n,
+    )
 
 
 def concatenate(parts: Sequence[TraceRows]) -> TraceRows:
@@ -94,6 +119,7 @@ def concatenate(parts: Sequence[TraceRows]) -> TraceRows:
         label,
         np.concatenate([part.k for part in parts]),
         np.concatenate([part.values for part in parts], axis=1),
+        [*chain.from_iterable(part.candidate or () for part in parts)] or None,
     )
 
 
