@@ -33,6 +33,7 @@ from icvi.watching.terminal.pace import Pace
 VIEWERS = 20
 _DETAILS = 1.0  # seconds between two looks at the details, at least
 _SHARE = 0.005  # of the run time that they may take
+_LONGEST = 60.0  # seconds between two looks, at most
 _LAST = 1.0  # seconds for viewers to get the last change
 
 
@@ -72,7 +73,7 @@ class Live(Output):
         self._reservoir = Reservoir(POINTS)
         self._recent = Recent(history.names)
         self._observer = Observer(history, self._reservoir, run)
-        self._details, self._details_due = Details(), 0.0
+        self._details, self._details_due, self._looked = Details(), 0.0, False
         self._pace, self._seen_before = Pace(), 0
         self._fresh, self._due = True, 0.0
         self._ended: str | None = None
@@ -194,12 +195,13 @@ class Live(Output):
             self._pace.mark(now, history.seen, None)
         if now >= self._details_due and history.seen:
             # What waits is shown when nothing comes any more: the next look is for that.
-            start = time.perf_counter()
+            start = time.thread_time()
             if not self._run.columns and self.last_sample is not None:
                 self._run.columns = source.columns
             self._details = self._observer.look(tracker, self._log.newest)
-            cost = time.perf_counter() - start
-            self._details_due = now + max(_DETAILS, cost / _SHARE)
+            cost = time.thread_time() - start if self._looked else 0.0  # at first, it compiles
+            self._looked = True
+            self._details_due = now + min(max(_DETAILS, cost / _SHARE), _LONGEST)
             self._fresh = True
         else:
             self._fresh = not history.seen

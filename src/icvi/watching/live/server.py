@@ -5,6 +5,7 @@ What it may be asked is in `address`, what a viewer gets in `hub`, what the page
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import secrets
@@ -87,6 +88,7 @@ class Server:
             self._thread.join()
         self.running = False
         self._http.server_close()
+        self._http.close_connections()
 
 
 class _Http(ThreadingHTTPServer):
@@ -99,6 +101,7 @@ class _Http(ThreadingHTTPServer):
         self.address, self.live = address, live
         self.page = Page(live)
         self.secret = hashlib.sha256(f"cookie {address.token}".encode()).hexdigest()
+        self._open: set[socket.socket] = set()
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         super().__init__((address.host, address.port), _Handler)
@@ -120,10 +123,18 @@ class _Http(ThreadingHTTPServer):
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection."""
+        self._open.add(request)
         try:
             super().process_request_thread(request, client_address)
         finally:
+            self._open.discard(request)
             self._free.release()
+
+    def close_connections(self) -> None:
+        """Let no browser keep a connection, and ask a server that has ended."""
+        for connection in list(self._open):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A viewer that goes away is no error worth a message."""

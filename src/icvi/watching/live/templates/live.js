@@ -154,6 +154,7 @@
     }
     const narrow = matchMedia("(max-width: 46rem)");
     const names = () => {
+      if (drawn === null) return;
       for (const kind of ["wide", "narrow"]) model(`names-${kind}`).visible = narrow.matches === (kind === "narrow");
     };
     narrow.onchange = names;
@@ -571,7 +572,12 @@
       return null;
     }
   };
-  async function paint() {
+  let painting = Promise.resolve();
+  function paint() {
+    painting = painting.then(repaint); // one after the other
+    return painting;
+  }
+  async function repaint() {
     dark = chosen() ? chosen() === "dark" : prefers.matches;
     document.documentElement.classList.toggle("dark", dark);
     $("#theme").textContent = dark ? "Light" : "Dark";
