@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from importlib.metadata import version
 from typing import Any
@@ -12,6 +13,7 @@ from bokeh.document import Document
 from bokeh.resources import Resources
 
 from icvi.watching.history import History
+from icvi.watching.live.assets import Asset
 from icvi.watching.live.details import LivePage
 from icvi.watching.live.served import Served
 from icvi.watching.report.clusters import Clusters
@@ -28,9 +30,18 @@ from icvi.wording import ARROWS, page_text, setting, templates
 
 def figures(live: Served) -> str:
     """The figures as JSON of bokeh, and what the page must know about them."""
-    measures = live.measures
+    measures = tuple(live.measures)
+    document, roots = _drawn(measures)
+    found = {"document": document, "roots": roots, "about": _about(live.run)}
+    found["indices"] = [_index(i, each) for i, each in enumerate(measures)]
+    return serialize_json(found)
+
+
+@functools.lru_cache(maxsize=8)  # a process may watch many streams of the same indices
+def _drawn(measures: tuple[Measure, ...]) -> tuple[Any, dict[str, str]]:
+    """All figures in one document, and the model of each."""
     names = [each.name for each in measures]
-    data = LivePage(History(names), Reservoir(), None, live.run)
+    data = LivePage(History(names), Reservoir(), None, RunInfo())
     curves = Curves(data, growing=True)
     plots: dict[str, Any] = {"k": curves.plot_clusters()}
     for i, each in enumerate(measures):
@@ -51,19 +62,14 @@ def figures(live: Served) -> str:
     with document.models.freeze():
         for plot in plots.values():
             document.add_root(plot)
-    found = {
-        "document": document.to_json(deferred=False),
-        "roots": {name: plot.id for name, plot in plots.items()},
-        "about": _about(live.run),
-        "indices": [_index(i, each, i in truth) for i, each in enumerate(measures)],
-    }
-    return serialize_json(found)
+    return document.to_json(deferred=False), {name: plot.id for name, plot in plots.items()}
 
 
-def library() -> str:
+@functools.cache
+def library() -> Asset:
     """BokehJS as it comes with bokeh: without widgets, tables, formulas and WebGL."""
     found = Resources(mode="inline", components=["bokeh"], log_level="error").js_raw
-    return "\n".join(found)
+    return Asset.of("bokeh", "js", "\n".join(found))
 
 
 def script(name: str) -> str:
@@ -74,11 +80,11 @@ def script(name: str) -> str:
     return environment.loader.get_source(environment, name)[0]
 
 
-def _index(i: int, about: Measure, truth: bool) -> dict[str, Any]:
+def _index(i: int, about: Measure) -> dict[str, Any]:
     low, high = (bound if math.isfinite(bound) else None for bound in about.range)
     arrow = "" if about.direction is None else ARROWS[about.direction]
     facts = {"name": page_text(about.name), "title": page_text(about.title), "arrow": arrow}
-    return {**facts, "column": i, "low": low, "high": high, "truth": truth}
+    return {**facts, "column": i, "low": low, "high": high, "truth": about.name in TRUTH}
 
 
 def _about(run: RunInfo) -> dict[str, Any]:

@@ -2,39 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-import gzip
-import hashlib
 import threading
-from dataclasses import dataclass
 
 from icvi.optional import needed
+from icvi.watching.live.assets import Asset
 from icvi.watching.live.served import Served
 from icvi.wording import page_text
 
 _EXTRA = ("report", "serve (--serve)")
-
-
-@dataclass(frozen=True)
-class Asset:
-    """A file under a name that changes with its content, so that browsers keep it for ever."""
-
-    name: str
-    kind: str
-    plain: bytes
-
-    @classmethod
-    def of(cls, stem: str, ending: str, text: str) -> Asset:
-        """Name a file after its content."""
-        kinds = {"js": "text/javascript", "css": "text/css", "json": "application/json"}
-        data = text.encode()
-        digest = hashlib.sha256(data).hexdigest()[:16]
-        return cls(f"{stem}-{digest}.{ending}", f"{kinds[ending]}; charset=utf-8", data)
-
-    @functools.cached_property
-    def zipped(self) -> bytes:
-        """The file, compressed once."""
-        return gzip.compress(self.plain, 9, mtime=0)
 
 
 class Page:
@@ -69,7 +44,7 @@ class Page:
                 with needed("bokeh", *_EXTRA), needed("jinja2", *_EXTRA):
                     from icvi.watching.live.figures import figures, library, script
                 found = [
-                    Asset.of("bokeh", "js", library()),
+                    library(),
                     Asset.of("live", "js", script("live.js")),
                     Asset.of("ticks", "js", script("ticks.js")),
                     Asset.of("style", "css", script("live.css")),
