@@ -228,21 +228,20 @@ def test_bulky_parts_wait_and_come_in_the_end(monkeypatch):
 
 
 def test_the_last_minutes_are_bounded_and_keep_extremes():
-    recent, tracker = Recent(["CH", "SIL"]), icvi.Tracker(["CH", "SIL"])
-    a, expected = 0, []
-    for look in range(MOST + 20):
-        for _ in range(1 + look % 2):
-            X, labels = blobs(5, seed=a)
-            trace = tracker.update_many(X, labels)
-            recent.take(Step(X, labels, None, a, trace, tracker))
-            a += 5
-        table = recent.table()
-        expected.append(a)
+    recent, history = Recent(1), History(["SIL"])
+    values = np.random.default_rng(0).normal(size=(5 * (MOST + 20), 1))
+    for a in range(0, len(values), 5):
+        counted = np.arange(a + 1, a + 6)
+        history.take_readings(counted, np.full(5, 2), values[a : a + 5])
+        table = recent.look(history.table())
     assert (table.first, table.stop) == (20, MOST + 20)
-    assert table.rows[:, 0].tolist() == expected[-MOST:]
-    assert (table.rows[:, 4:6] <= table.rows[:, 2:4]).all()
-    assert (table.rows[:, 6:8] >= table.rows[:, 2:4]).all()
-    assert recent.table().stop == table.stop  # no step, no row
+    assert table.rows[:, 0].tolist() == list(range(105, len(values) + 1, 5))
+    for row in table.rows:
+        inside = values[int(row[0]) - 5 : int(row[0]), 0]
+        assert row[2] == inside[-1]
+        assert row[3] <= inside.min()  # a bucket may have begun before
+        assert row[4] >= inside.max()
+    assert recent.look(history.table()).stop == table.stop  # no reading, no row
 
 
 @pytest.mark.parametrize("chosen", [range(10), range(5, 15), [3, 9, 40, 41]])

@@ -103,42 +103,33 @@ def _different(new: Any, old: Any) -> Iterator[int]:
 
 def whole(state: State) -> str:
     """Everything, as JSON."""
-    return _message(state, {})
+    return delta(state, {}) or '{"set":{},"rows":{}}'
 
 
 def delta(state: State, before: State) -> str | None:
     """What has changed since the state before, as JSON; None where nothing has."""
-    found = {name: value for name, value in state.items() if _has_changed(value, before.get(name))}
-    return _message(found, before) if found else None
-
-
-def _has_changed(value: Any, before: Any) -> bool:
-    if value is before:
-        return False
-    if not isinstance(value, Table):
-        return bool(value != before)
-    if not isinstance(before, Table):
-        return True
-    facts = (value.first, value.stop, value.width) == (before.first, before.stop, before.width)
-    if not facts:
-        return True
-    return bool(value.changed(before))
-
-
-def _message(parts: State, before: State) -> str:
     plain, tables = [], []
-    for name, value in parts.items():
+    for name, value in state.items():
+        known = before.get(name)
+        if value is known:
+            continue
         if isinstance(value, Table):
-            known = before.get(name)
-            tables.append(f"{json.dumps(name)}:{_table(value, known)}")
-        else:
+            text = _table(value, known if isinstance(known, Table) else None)
+            if text is not None:
+                tables.append(f"{json.dumps(name)}:{text}")
+        elif value != known or name not in before:
             plain.append(f"{json.dumps(name)}:{_value(value)}")
+    if not plain and not tables:
+        return None
     return f'{{"set":{{{",".join(plain)}}},"rows":{{{",".join(tables)}}}}}'
 
 
-def _table(table: Table, before: Table | None) -> str:
+def _table(table: Table, before: Table | None) -> str | None:
     """First number, number after the last, what to join, and changed rows with their numbers."""
     rows = table.changed(before)
+    facts = (table.first, table.stop, table.width)
+    if before is not None and not rows and facts == (before.first, before.stop, before.width):
+        return None
     chosen: Any = [table.rows[i - table.first] for i in rows]
     if isinstance(table.rows, np.ndarray):
         chosen = np.asarray(chosen).tolist()

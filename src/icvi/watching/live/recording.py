@@ -31,7 +31,7 @@ from icvi.watching.terminal.pace import Pace
 
 #: Viewers at the same time.
 VIEWERS = 20
-_DETAILS = 1.0  # seconds between two looks at the details, at least
+_DETAILS = 2.0  # seconds between two looks at the details, at least, unless there are alarms
 _SHARE = 0.005  # of the run time that they may take
 _LONGEST = 60.0  # seconds between two looks, at most
 _LAST = 1.0  # seconds for viewers to get the last change
@@ -71,7 +71,7 @@ class Live(Output):
         self.interval, self.metrics_clusters = interval, metrics_clusters
         self._tracker: Tracker | None = None
         self._reservoir = Reservoir(POINTS)
-        self._recent = Recent(history.names)
+        self._recent = Recent(len(history.names))
         self._observer = Observer(history, self._reservoir, run)
         self._details, self._details_due, self._looked = Details(), 0.0, False
         self._pace, self._seen_before = Pace(), 0
@@ -123,9 +123,10 @@ class Live(Output):
     def take(self, step: Step) -> None:
         """Take the next step, and a snapshot if the last one is old."""
         self._tracker = step.tracker
-        self._recent.take(step)
         self._reservoir.take(step)
         self._alive, self._fresh, self.last_sample = time.monotonic(), False, time.time()
+        if step.trace.alarms or step.alerts:
+            self._details_due = 0.0
         if self._alive >= self._due:
             self._take_snapshot(self._alive)
 
@@ -205,7 +206,8 @@ class Live(Output):
             self._fresh = True
         else:
             self._fresh = not history.seen
-        last = history.last
+        table = history.table()
+        read = np.flatnonzero(table[:, 0])
         before = self.snapshot
         self.snapshot = Snapshot(
             number=0 if before is None else before.number + 1,
@@ -216,9 +218,9 @@ class Live(Output):
             noise=float(tracker.noise_share),
             rate=self._pace.rate,
             names=tuple(history.names),
-            values=last[-1].copy() if len(last) else np.empty(0),
-            history=Table(history.table(), width=history.width, later=2 + len(history.names)),
-            recent=self._recent.table(),
+            values=table[read[-1], 2 : 2 + len(history.names)] if len(read) else np.empty(0),
+            history=Table(table, width=history.width, later=2 + len(history.names)),
+            recent=self._recent.look(table),
             details=self._details,
             last_sample=self.last_sample,
             checkpoint=self.checkpoint(),
