@@ -84,10 +84,11 @@ class Chromium:
             raise
 
     def open(self, path):
-        """Load a file; what was logged before is forgotten."""
+        """Load a file or an address; what was logged before is forgotten."""
         self.console()
         self.requests()
-        self._call("POST", "/url", {"url": path.resolve().as_uri()})
+        url = path if isinstance(path, str) else path.resolve().as_uri()
+        self._call("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
         """What a function with this body returns; `await` is allowed."""

@@ -30,6 +30,7 @@ _GROUPS = {
     "Alarms": "insight distinct alerts alarms on_alert fail_on_alert",
     "Output": "trace trace_format trace_roll trace_keep report report_every save_model overwrite "
     "quiet log",
+    "Live page": "serve token serve_names metrics_clusters",
     "Checkpoints": "checkpoint checkpoint_every",
 }
 
@@ -249,6 +250,35 @@ _GROUPS = {
     metavar="FORMAT",
     help="json: instead of a table, one JSON object per line on standard error, for programs that "
     "collect logs.",
+)
+@click.option(
+    "--serve",
+    metavar="[HOST:]PORT",
+    help="Serve a live page, with /metrics for Prometheus and /healthz: --serve 8080 for this "
+    "machine alone; 0.0.0.0:8080 for others, which needs a --token. Port 0 is any free one.",
+)
+@click.option(
+    "--token",
+    envvar="ICVI_TOKEN",
+    metavar="TEXT",
+    help="What a browser (http://host:port/?token=TEXT) or a scraper must know. Better in the "
+    "environment variable ICVI_TOKEN: other users of the machine can see options.",
+)
+@click.option(
+    "--serve-name",
+    "serve_names",
+    multiple=True,
+    metavar="NAME",
+    help="Name of the server that a request may use besides its address, such as that of a proxy; "
+    "repeat for several.",
+)
+@click.option(
+    "--metrics-clusters",
+    type=click.IntRange(0, 1000),
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Clusters with metrics of their own in /metrics: the N largest.",
 )
 @click.option(
     "--checkpoint",

@@ -79,6 +79,11 @@ def _check_together(given: dict[str, Any]) -> None:
         raise click.UsageError("--report-every needs a --report")
     if isinstance(given["report_every"], int | float):
         raise click.UsageError("--report-every is a time, such as 30s or 10min")
+    if given["serve"] is None:
+        # A token in the environment may be for other commands.
+        if given["serve_names"] or given["metrics_clusters"]:
+            raise click.UsageError("--serve-name and --metrics-clusters need --serve")
+        given["token"] = None
     for option in ("alarms", "on_alert", "fail_on_alert"):
         if given[option] and not (given["insight"] or given["alerts"]):
             raise click.UsageError(f"{_typed(option)} needs an --alert, or no --no-insight")
@@ -120,6 +125,11 @@ def _typed(option: str) -> str:
 
 def _without_passwords(arguments: list[str]) -> list[str]:
     """Arguments as they may be shown."""
+    tokens = [False, *(part == "--token" for part in arguments)]
+    arguments = [
+        "***" if follows else "--token=***" if part.startswith("--token=") else part
+        for part, follows in zip(arguments, tokens)
+    ]
     # Of a command for the shell, addresses are only parts.
     on_alert = [False, *(part == "--on-alert" for part in arguments)]
     return [

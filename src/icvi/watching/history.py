@@ -118,8 +118,20 @@ class History(Output):
         if not len(bounds):
             return np.zeros((0, len(self.labels) + 1), dtype=np.int64)
         starts = np.concatenate([[0], bounds[:-1] + 1])
-        summed = np.add.reduceat(self._arrivals[: bounds[-1] + 1], starts, axis=0)
-        return np.concatenate([summed[:, : len(self.labels)], summed[:, CLUSTERS:]], axis=1)
+        used, m = self._arrivals[: bounds[-1] + 1], len(self.labels)
+        counted = np.concatenate([used[:, :m], used[:, CLUSTERS:]], axis=1)
+        return np.asarray(np.add.reduceat(counted, starts, axis=0))
+
+    def table(self) -> NDArray[np.float64]:
+        """A copy of all buckets: samples, k, then the last, low and high readings of all indices.
+
+        A bucket without a reading has 0 samples.
+        """
+        used = (self.seen - 1) // self.width + 1 if self.seen else 0
+        facts = np.stack([self._samples[:used], self._ks[:used]], axis=1).astype(float)
+        return np.concatenate(
+            [facts, self._last[:used], self._low[:used], self._high[:used]], axis=1
+        )
 
     def take(self, step: Step) -> None:
         """Take the next step."""

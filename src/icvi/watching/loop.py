@@ -36,6 +36,8 @@ from icvi.watching.truth import Agreed, Agreement, KnownClasses
 _SHARE = 0.05  # of the run time that checkpoints may take
 #: Outputs that checkpoints of earlier versions lack: such a watch resumes without them.
 _LATER = ("alarms", "alarm_log")
+#: Outputs that a run may have although the one before had not: they begin with this one.
+_ADDED = ("live",)
 #: So many classes are refused, unless every second sample has one that came before.
 _MOST_CLASSES = 5000
 _END: Any = object()  # of a source
@@ -209,6 +211,10 @@ class Loop:
         Makes a context that the loop enters while samples are labelled and read. If it is
         interrupted there, these samples are as if they had not come, unless a clusterer has learnt
         them: then the last checkpoint counts.
+    resting : callable
+        Makes a context like `waiting`, in which another thread may read the state of the loop.
+    checkpointed : float or None
+        When the last checkpoint was written: Unix time.
     warn : callable
         Called with the text of a warning that cannot wait for the end.
     alive : callable
@@ -249,6 +255,8 @@ class Loop:
         self.news: list[str] = []  # warnings about the features that were not reported yet
         self.waiting: Callable[[], AbstractContextManager[None]] = nullcontext
         self.working: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.resting: Callable[[], AbstractContextManager[None]] = nullcontext
+        self.checkpointed: float | None = None
         self.warn: Callable[[str], None] = warn
         self.alive: Callable[[], object] = lambda: None
         self._size = StepSize()
@@ -351,6 +359,7 @@ class Loop:
             output.flush()
         if self._checkpoint is not None:
             self._checkpoint.write(self._state())
+            self.checkpointed = time.time()
         if self._position and self._position != self._committed:
             self.source.commit(self._position)
             self._committed = self._position
@@ -390,7 +399,7 @@ class Loop:
         batches = read_ahead(self.source) if ahead else self.source.batches(IDLE)
         while True:
             try:
-                with self.waiting():
+                with self.resting(), self.waiting():
                     batch = next(batches, _END)
             except KeyboardInterrupt:
                 if self._checkpoint is not None:
@@ -588,7 +597,8 @@ class Loop:
         left_out = [name for name in _LATER if name not in kept]
         self.outputs = {name: self.outputs[name] for name in self.outputs if name not in left_out}
         for name, output in self.outputs.items():
-            output.resume(kept[name], arrays_of(name, arrays))
+            if name in kept or name not in _ADDED:
+                output.resume(kept[name], arrays_of(name, arrays))
         if "alerts" in facts:
             self._rules.resume(facts["alerts"])
         self.seen = self.resumed = facts["seen"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, M
 from contextlib import AbstractContextManager
 from datetime import timedelta
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from icvi.inputs import as_every, as_flag, as_number, check_choice, refuse_unkno
 from icvi.insight.alarms import Alarm
 from icvi.insight.judge import as_distinct
 from icvi.insight.separation import DISTINCT
+from icvi.optional import check
 from icvi.streams import Source, open_source
 from icvi.streams.opening import SERVERS
 from icvi.tracking.reading_times import ReadingTimes
@@ -45,6 +46,11 @@ from icvi.watching.truth import NAMES as AGREEMENT
 from icvi.watching.truth import Agreement, KnownClasses, known_classes
 from icvi.wording import short, without_passwords
 
+if TYPE_CHECKING:
+    from icvi.watching.live import Live
+
+_MOST_CLUSTERS = 1000  # with metrics of their own
+
 
 class Watch:
     """A stream that is being watched; see `icvi.watch`.
@@ -66,8 +72,12 @@ class Watch:
         history: History,
         report: Report | None = None,
         log: AlarmLog | None = None,
+        live: Live | None = None,
     ) -> None:
         self._loop, self.source, self.history, self._report = loop, loop.source, history, report
+        self._live = live
+        if live is not None:
+            loop.resting, live.checkpoint = live.resting, lambda: loop.checkpointed
         self._log = log or AlarmLog()
         self._begun = self._run = False
         self._note: Callable[[str], object] | None = None
@@ -123,6 +133,11 @@ class Watch:
         """The file of alarms; None where there is none, or no alarm in it."""
         file = self._loop.outputs.get("alarms")
         return file.path if isinstance(file, AlarmFile) and file.rows else None
+
+    @property
+    def url(self) -> str | None:
+        """The address of the live page; None where there is none."""
+        return None if self._live is None else self._live.url
 
     @property
     def warnings(self) -> list[str]:
@@ -198,6 +213,9 @@ class Watch:
         if not self._begun:
             self._loop.begin()
             self._begun = True
+            if self._live is not None:
+                self._live.start(self.tracker)
+                self._take_note([f"live page: {self._live.url}"])
 
     def __iter__(self) -> Iterator[Reading]:
         pending: list[Alarm] | None = None
@@ -283,6 +301,8 @@ class Watch:
         if self._report is not None:
             self._report.note, self._report.tracker = note, self.tracker
             self._tell_report(self._report)
+        if self._live is not None:
+            self._live.end(note)
         self._loop.finish()
 
     def _refresh(self) -> None:
@@ -375,6 +395,10 @@ def watch(
     alarms: str | os.PathLike[str] | None = None,
     report: str | os.PathLike[str] | None = None,
     report_every: float | timedelta | None = None,
+    serve: str | int | None = None,
+    token: str | None = None,
+    serve_names: Iterable[str] = (),
+    metrics_clusters: int = 0,
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
     overwrite: bool = False,
@@ -459,6 +483,16 @@ def watch(
     report_every : float or timedelta, optional
         Seconds after which the page is written again while the stream runs; the one before stays
         until the new one is complete. If writing takes long, it is written less often.
+    serve : str or int, optional
+        ``"PORT"`` or ``"HOST:PORT"`` of a live page, with ``/metrics`` for Prometheus and
+        ``/healthz``; on 127.0.0.1 by default. Port 0 is any free one; `Watch.url` names it.
+    token : str, optional
+        With serve: what a browser or a scraper must know; needed on any address that other
+        machines can reach.
+    serve_names : list of str, optional
+        With serve: further names of the server that a request may use, such as that of a proxy.
+    metrics_clusters : int, default 0
+        With serve: how many clusters, the largest, get metrics of their own.
     checkpoint : path, optional
         Checkpoint directory: repeat the same call to resume after the watch was stopped or killed.
         The trace and the alarms are then the same, byte for byte, as without the stop; files that
@@ -506,6 +540,7 @@ def watch(
         raise ValueError("trace_roll and trace_keep need a trace: give trace='runs/'")
     if interval is not None and report is None:
         raise ValueError("report_every needs a report: give report='page.html'")
+    _check_serving(serve, token, serve_names, metrics_clusters)
     tracking: dict[str, Any] = {"noise_label": noise_label, "undefined": undefined}
     tracking |= {"window": window, "half_life": half_life, "bounds": bounds, "quantizer": quantizer}
     tracking |= {"insight": as_flag(insight, "insight"), "distinct": as_distinct(distinct)}
@@ -591,6 +626,21 @@ def watch(
                 report, tracker, history=history, run=about, overwrite=overwrite, every=interval
             )
             outputs["report"] = page
+        live = None
+        if serve is not None:
+            from icvi.watching.live import Live, parse_address
+
+            live = Live(
+                parse_address(serve, token, serve_names),
+                source,
+                history,
+                log,
+                about,
+                interval=None if saved is None else checkpoint_every,
+                metrics_clusters=metrics_clusters,
+            )
+            outputs["live"] = live
+            opened.callback(live.close)
         loop = Loop(
             source,
             labeller,
@@ -609,7 +659,22 @@ def watch(
             scaling=scaling,
         )
         opened.pop_all()
-    return Watch(loop, history, page, log)
+    return Watch(loop, history, page, log, live)
+
+
+def _check_serving(
+    serve: str | int | None, token: str | None, names: Iterable[str], clusters: int
+) -> None:
+    """Refuse a live page that could not be served; without one, nothing is imported for it."""
+    if not 0 <= as_number(clusters, "metrics_clusters") <= _MOST_CLUSTERS:
+        raise ValueError(
+            f"expected metrics_clusters from 0 to {_MOST_CLUSTERS}, got {short(clusters)}"
+        )
+    if serve is not None:
+        check("bokeh", "report", "serve (--serve)")
+        check("jinja2", "report", "serve (--serve)")
+    elif token is not None or clusters or tuple(names):
+        raise ValueError("token, serve_names and metrics_clusters need serve (--serve)")
 
 
 def _check_every(time: Any, truth: Any) -> None:

@@ -75,11 +75,15 @@ class Answer:
         self.advice = [
             AdviceRow(self._what(advice), advice.since, _separation(advice)) for advice in advised
         ]
-        self.alarms = [
-            AdviceRow(self._what(alarm), alarm.sample, _separation(alarm), alarm.event)
-            for alarm in reversed(data.history.alarms)
-        ]
+        self.alarms = self.rows(reversed(data.history.alarms))
         self.n_alarms = data.history.n_alarms
+
+    def rows(self, alarms: Iterable[Alarm]) -> list[AdviceRow]:
+        """Alarms as rows of a table."""
+        return [
+            AdviceRow(self._what(alarm), alarm.sample, _separation(alarm), alarm.event)
+            for alarm in alarms
+        ]
 
     def _what(self, about: Advice | Alarm) -> str:
         if isinstance(about, Alarm) and about.rule is not None:

@@ -199,7 +199,7 @@ class PageData:
         self.n_clusters = int(history.k[-1]) if len(history) else 0
         known = {each.name: each for each in measures}
         if tracker is not None:
-            self.verdict = history.verdict(tracker, run.columns)
+            self.verdict = self._judge(tracker)
             self.noise_label, self.window = tracker.noise_label, tracker.window
             self.half_life, self.n_features = tracker.half_life, tracker.n_features
             self.labels, self.n_clusters = tracker.labels, tracker.n_clusters
@@ -213,10 +213,7 @@ class PageData:
         self.totals: dict[Hashable, int] = dict(zip(history.labels, counted))
         labels = dict.fromkeys([*history.labels, *self.labels, *reservoir.labels])
         self.names = label_names(labels)
-        # The sort is stable: of clusters of the same size, the older comes first.
-        ranked = sorted(
-            (label for label in labels if label != self.noise_label), key=self._size, reverse=True
-        )
+        ranked = self._ranked([label for label in labels if label != self.noise_label])
         self._ranks = {label: rank for rank, label in enumerate(ranked)}
 
     @property
@@ -237,6 +234,15 @@ class PageData:
         """The clusters with the most samples so far, the largest first; without noise."""
         counted = [label for label in self._ranks if self.totals.get(label)]
         return counted[:most]
+
+    def _judge(self, tracker: Tracker) -> Verdict | None:
+        """The verdict."""
+        return self.history.verdict(tracker, self.run.columns)
+
+    def _ranked(self, labels: Sequence[Hashable]) -> list[Hashable]:
+        """Labels in the order of their styles; they come in the order of appearance."""
+        # The sort is stable: of clusters of the same size, the older comes first.
+        return sorted(labels, key=self._size, reverse=True)
 
     def _size(self, label: Hashable) -> float:
         return self.totals.get(label, self.counts.get(label, 0))

@@ -45,6 +45,8 @@ class Reservoir(Output):
         self.X: NDArray[np.float64] = np.empty((0, 0))
         self.labels: list[Hashable] = []
         self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._ranks: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        self._largest = np.uint64(0)
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -54,9 +56,9 @@ class Reservoir(Output):
         d = step.X.shape[1]
         room = min(self.most, max(1, NUMBERS // max(d, 1)))
         numbers = np.arange(step.first + 1, step.stop + 1)
-        ranks, old = hashed(numbers), hashed(self.numbers)
+        ranks, old = hashed(numbers), self._ranks
         candidates = (
-            np.flatnonzero(ranks < old.max()) if len(old) >= room else np.arange(len(ranks))
+            np.flatnonzero(ranks < self._largest) if len(old) >= room else np.arange(len(ranks))
         )
         candidates = candidates[_smallest(ranks[candidates], room)]
         if not len(candidates):
@@ -65,6 +67,7 @@ class Reservoir(Output):
         stay, enter = kept[kept < len(old)], candidates[kept[kept >= len(old)] - len(old)]
         self.X = np.concatenate([self.X.reshape(-1, d)[stay], step.X[enter]])
         self.numbers = np.concatenate([self.numbers[stay], numbers[enter]])
+        self._rank()
         self.labels = [self.labels[i] for i in stay.tolist()]
         self.labels += [plain(label) for label in step.labels[enter].tolist()]
 
@@ -85,6 +88,11 @@ class Reservoir(Output):
         labels = [from_json(label) for label in facts["labels"]]
         self.X, self.numbers = np.array(arrays["X"]), np.array(arrays["numbers"])
         self.labels = [labels[code] for code in arrays["codes"].tolist()]
+        self._rank()
+
+    def _rank(self) -> None:
+        self._ranks = hashed(self.numbers)
+        self._largest = self._ranks.max(initial=0)
 
 
 def _smallest(ranks: NDArray[np.uint64], n: int) -> NDArray[np.int64]:

@@ -29,6 +29,8 @@ from icvi.watching.report.page_data import PageData
 from icvi.wording import number
 
 _HEIGHT = 190
+#: Readings that are all marked by dots.
+FEW = 40
 _BAND = "#b0a58c"
 _TRUTH_COLOURS = ("#117733", "#aa4499")
 #: Higher than any figure: the pointer finds a bucket wherever its readings are.
@@ -44,11 +46,19 @@ class Curves:
         The samples shown.
     source : ColumnDataSource
         Per bucket: samples, k, and last0, low0, high0, ... of every index.
+
+    Parameters
+    ----------
+    data : PageData
+        The stream.
+    growing : bool
+        Whether a live page changes the data: then everything that may be needed is drawn, also
+        where there are no readings yet.
     """
 
-    def __init__(self, data: PageData) -> None:
-        self.history = data.history
-        last = int(self.history.samples[-1])
+    def __init__(self, data: PageData, *, growing: bool = False) -> None:
+        self.history, self.growing = data.history, growing
+        last = int(self.history.samples[-1]) if len(self.history) else data.begin + 1
         bounds = (data.begin, last + 1)
         self.x_range = Range1d(start=data.begin + 0.5, end=last + 0.5, bounds=bounds)
         self.source = ColumnDataSource(_columns(self.history, data.begin), name="curves")
@@ -75,7 +85,7 @@ class Curves:
 
     def plot_clusters(self) -> Any:
         """The number of clusters."""
-        most = int(self.history.k.max())
+        most = int(self.history.k.max(initial=0))
         plot = self.new_figure("k", AxisRange(0.0, 1.1 * max(most, 1)))
         plot.yaxis.ticker = BasicTicker(desired_num_ticks=4, min_interval=1)
         plot.yaxis.formatter = people_ticks()
@@ -101,7 +111,7 @@ class Curves:
             )
             plot.add_layout(band)
         low, high = self.history.low[:, column], self.history.high[:, column]
-        if (low < high).any():
+        if self.growing or (low < high).any():
             plot.quad(
                 left="left",
                 right="right",
@@ -177,8 +187,8 @@ class Curves:
         """Mark readings without neighbours, which no line goes through, or all if they are few."""
         finite = np.isfinite(values)
         alone = finite & ~np.append(finite[1:], False) & ~np.append(False, finite[:-1])
-        shown = np.flatnonzero(finite if finite.sum() <= 40 else alone)
-        if len(shown):
+        shown = np.flatnonzero(finite if finite.sum() <= FEW else alone)
+        if self.growing or len(shown):
             plot.scatter(
                 "samples",
                 column,
@@ -186,14 +196,14 @@ class Curves:
                 size=5,
                 color=colour,
                 line_color=None,
-                view=CDSView(filter=IndexFilter(indices=shown.tolist())),
+                view=CDSView(filter=IndexFilter(indices=shown.tolist(), tags=[column])),
             )
 
 
 def _columns(history: History, begin: int) -> dict[str, Any]:
     """The data of all curves."""
     samples = history.samples.astype(float)
-    before = np.concatenate([[float(begin)], samples[:-1]])
+    before = np.concatenate([[float(begin)], samples])[: len(samples)]
     columns: dict[str, Any] = {
         "samples": samples,
         "left": before + 0.5,

@@ -26,12 +26,12 @@ from icvi.watching.report.figures.projection import Projection, project
 from icvi.watching.report.page_data import PageData, Shown
 from icvi.wording import count, number, shortened
 
-_WIDTH, _LOWEST, _HIGHEST = 640, 320, 600  # pixels
+WIDTH, _LOWEST, _HIGHEST = 640, 320, 600  # pixels
 _GREY = "#b9c0c8"
 _FAINT = 0.07  # of what is not picked
-_NARROW = 300
+NARROW = 300
 _LETTER, _ROW = 7.0, 20.0  # pixels: width of a letter and height of a name
-_NAMED = 60  # clusters with names in the figure, at most
+NAMED = 60  #: clusters with names in the figure, at most
 _FLAT = 12.0  # ratio of the axes from which on they have different scales
 
 
@@ -49,15 +49,20 @@ def plot_partition(data: PageData, clusters: Clusters) -> PartitionFigure | None
     if data.tracker is None or not len(kept):
         return None
     plane = project(kept.X, kept.numbers, data.tracker.centers, data.run.feature)
+    return PartitionFigure(draw(plane, data, clusters), distortion(plane))
+
+
+def draw(plane: Projection, data: PageData, clusters: Clusters, *, growing: bool = False) -> Any:
+    """The figure of a plane; where a live page changes it, everything that may be needed."""
     plot = figure(
         name="partition",
-        width=_WIDTH,
+        width=WIDTH,
         height=_height(plane),
         sizing_mode="scale_width",
         min_height=_LOWEST,
         x_range=DataRange1d(range_padding=0.06),
         y_range=DataRange1d(range_padding=0.06),
-        match_aspect=_equal_scales(plane),
+        match_aspect=equal_scales(plane),
         tools=[],
         toolbar_location="above",
     )
@@ -68,8 +73,7 @@ def plot_partition(data: PageData, clusters: Clusters) -> PartitionFigure | None
     if data.older is not None and len(data.older):
         _older(plot, data.older, plane)
     samples = _samples(plot, data, plane)
-    centers = _centers(plot, clusters, plane)
-    zoom = BoxZoomTool(dimensions="both", match_aspect=_equal_scales(plane))
+    zoom = BoxZoomTool(dimensions="both", match_aspect=equal_scales(plane))
     plot.add_tools(
         zoom,
         PanTool(),
@@ -81,13 +85,14 @@ def plot_partition(data: PageData, clusters: Clusters) -> PartitionFigure | None
             visible=False,
         ),
     )
-    if centers is not None:
+    if growing or len(plane.centers):
+        centers = _centers(plot, clusters, plane)
         rows = [("cluster", "@name"), ("samples", "@count"), ("silhouette", "@silhouette")]
         plot.add_tools(HoverTool(renderers=[centers], tooltips=rows, visible=False))
-        if len(clusters) <= _NAMED:
+        if len(clusters) <= NAMED:
             _names(plot, clusters, plane)
     plot.toolbar.active_drag, plot.toolbar.active_scroll = zoom, None
-    return PartitionFigure(plot, _distortion(plane))
+    return plot
 
 
 def _older(plot: Any, older: Shown, plane: Projection) -> None:
@@ -126,13 +131,11 @@ def _samples(plot: Any, data: PageData, plane: Projection) -> Any:
 
 
 def _centers(plot: Any, clusters: Clusters, plane: Projection) -> Any:
-    if not len(plane.centers):
-        return None
     source = ColumnDataSource(
         {
             "x": plane.centers[:, 0],
             "y": plane.centers[:, 1],
-            "size": _sizes(clusters.counts),
+            "size": sizes(clusters.counts),
             "name": clusters.names,
             "count": [count(n) for n in clusters.counts.tolist()],
             "silhouette": [number(value, 3) for value in clusters.silhouettes.tolist()],
@@ -156,9 +159,9 @@ def _centers(plot: Any, clusters: Clusters, plane: Projection) -> Any:
 def _names(plot: Any, clusters: Clusters, plane: Projection) -> None:
     """Write the names of centroids; of those that would cover each other, the largest."""
     texts = [shortened(text, 18) for text in clusters.names]
-    aside = -_sizes(clusters.counts) / 2.0 - (4.0 if plane.over_time else 1.0)
-    for name, width in (("wide", _WIDTH), ("narrow", _NARROW)):
-        shown = _apart(plane, texts, clusters.counts, width)
+    aside = -sizes(clusters.counts) / 2.0 - (4.0 if plane.over_time else 1.0)
+    for name, width in (("wide", WIDTH), ("narrow", NARROW)):
+        shown = apart(plane, texts, clusters.counts, width)
         source = ColumnDataSource(
             {
                 "x": plane.centers[shown, 0],
@@ -190,15 +193,17 @@ def _names(plot: Any, clusters: Clusters, plane: Projection) -> None:
         )
 
 
-def _apart(
+def apart(
     plane: Projection, texts: list[str], counts: NDArray[np.float64], width: float
 ) -> list[int]:
     """Which names fit into a figure of this width without covering each other."""
+    if not len(plane.centers):
+        return []
     everything = np.concatenate([plane.samples, plane.centers])
     low, span = everything.min(axis=0), np.ptp(everything, axis=0)
     span = np.where(span > 0.0, span, 1.0)
     scale = np.array([width, _height(plane) - 100.0]) / span
-    if _equal_scales(plane):
+    if equal_scales(plane):
         scale[:] = scale.min()
     at = (plane.centers - low) * scale
     boxes: list[tuple[float, float, float]] = []
@@ -211,39 +216,39 @@ def _apart(
     return sorted(shown)
 
 
-def _sizes(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def sizes(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     """Sizes of the centroids in pixels: their areas grow with the samples."""
-    shares: NDArray[np.float64] = np.sqrt(counts / counts.max())
+    shares: NDArray[np.float64] = np.sqrt(counts / counts.max(initial=1e-300))
     return (8.0 + 16.0 * shares) * _room(len(counts))
 
 
 def _room(k: int) -> float:
     """Scale that keeps many centroids from covering everything; 1 for a few."""
-    return min(1.0, max(0.2, math.sqrt(60.0 / k)))
+    return min(1.0, max(0.2, math.sqrt(60.0 / max(k, 1))))
 
 
 def _height(plane: Projection) -> int:
     """The height of the figure in pixels."""
-    if not _equal_scales(plane):
+    if not equal_scales(plane):
         return _HIGHEST - 100
     across, up = np.ptp(plane.samples, axis=0)
-    return int(min(max(_WIDTH * up / across, _LOWEST), _HIGHEST))
+    return int(min(max(WIDTH * up / across, _LOWEST), _HIGHEST))
 
 
-def _distortion(plane: Projection) -> str:
+def distortion(plane: Projection) -> str:
     """How much more one axis is stretched than the other, in words."""
     across, up = np.ptp(plane.samples, axis=0).tolist()
-    if plane.over_time or _equal_scales(plane) or not (across > 0.0 and up > 0.0):
+    if plane.over_time or equal_scales(plane) or not (across > 0.0 and up > 0.0):
         return ""
-    factor = (_height(plane) / up) / (_WIDTH / across)
+    factor = (_height(plane) / up) / (WIDTH / across)
     which = "vertical" if factor > 1.0 else "horizontal"
     times = number(max(factor, 1.0 / factor), 2)
     return f"The {which} axis is stretched {times} times as much as the other one."
 
 
-def _equal_scales(plane: Projection) -> bool:
+def equal_scales(plane: Projection) -> bool:
     """Whether both axes can have the same scale, so that distances are true."""
-    if plane.over_time:
+    if plane.over_time or not len(plane.samples):
         return False
     across, up = np.ptp(plane.samples, axis=0)
     return bool(0.0 < across < _FLAT * up and 0.0 < up < _FLAT * across)

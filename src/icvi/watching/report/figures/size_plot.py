@@ -36,6 +36,9 @@ class Layer:
         return count(self.sizes[-1])
 
 
+_EMPTY = Layer("", OTHERS, np.empty(0))
+
+
 def layers(data: PageData) -> list[Layer]:
     """The largest clusters, then all others, then noise; the largest first."""
     history = data.history
@@ -64,10 +67,10 @@ def layers(data: PageData) -> list[Layer]:
 
 
 def plot_sizes(data: PageData, curves: Curves) -> Any:
-    """The figure, linked with the curves."""
-    found = layers(data)
+    """The figure, linked with the curves; a live page fills in layers that are empty here."""
+    found = [_EMPTY] * (MOST + 2) if curves.growing else layers(data)
     tops = np.cumsum([layer.sizes for layer in found], axis=0)
-    total = float(tops[-1, -1])
+    total = 1.0 if curves.growing else float(tops[-1, -1])
     plot = curves.new_figure("sizes", AxisRange(0.0, 1.04 * total), _HEIGHT)
     plot.yaxis.formatter = people_ticks()
     plot.yaxis.ticker = BasicTicker(desired_num_ticks=5, min_interval=1)
@@ -95,7 +98,9 @@ def plot_sizes(data: PageData, curves: Curves) -> Any:
             tags=[layer.name],
         )
         plot.line("samples", f"top{i}", source=source, color="white", line_width=1)
-    _name_layers(plot, found, tops, float(samples[-1]))
+    _name_layers(plot, found, tops, 0.0 if curves.growing else float(samples[-1]))
+    if curves.growing:
+        return plot
     rows = [(layer.name, f"@size{i}{{0,0}}") for i, layer in reversed(list(enumerate(found)))]
     buckets: dict[str, Any] = {key: curves.source.data[key] for key in ("left", "right", "bucket")}
     buckets |= {f"size{i}": layer.sizes for i, layer in enumerate(found)}
@@ -112,14 +117,15 @@ def legend(data: PageData) -> list[tuple[Layer, str]]:
 
 def _name_layers(plot: Any, found: list[Layer], tops: Any, right: float) -> None:
     """Write the names of layers that are high enough, at the end of the stream."""
-    ends = np.concatenate([[0.0], tops[:, -1]])
+    ends = np.concatenate([[0.0], tops[:, -1]]) if tops.size else np.zeros(len(found) + 1)
     tall = [i for i in range(len(found)) if ends[i + 1] - ends[i] > _NAMED * ends[-1]]
     source = ColumnDataSource(
         {
             "samples": [right] * len(tall),
             "y": [(ends[i] + ends[i + 1]) / 2.0 for i in tall],
             "name": [shortened(found[i].name, 24) for i in tall],
-        }
+        },
+        name="layer-names",
     )
     plot.text(
         "samples",

@@ -1,0 +1,96 @@
+"""The partition of a running stream in a plane that does not turn with every sample."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from icvi.tracking.tracker import Tracker
+from icvi.watching.live.encoding import Table
+from icvi.watching.report.clusters import Clusters
+from icvi.watching.report.figures.partition_plot import (
+    NAMED,
+    NARROW,
+    WIDTH,
+    apart,
+    distortion,
+    equal_scales,
+    sizes,
+)
+from icvi.watching.report.figures.projection import Projection, project
+from icvi.watching.report.page_data import PageData
+
+#: Samples that are drawn.
+POINTS = 600
+_OLDER = 2.0  # times as many samples until the principal axes are found again
+
+
+class Plane:
+    """Places samples and centroids; a sample keeps its place in the table while it is shown."""
+
+    def __init__(self) -> None:
+        self._found: Projection | None = None
+        self._renew = 0.0
+        self._slots: dict[int, int] = {}
+
+    def place(
+        self, data: PageData, tracker: Tracker, clusters: Clusters, style: Callable[[Hashable], int]
+    ) -> dict[str, Any]:
+        """The parts of the page: the plane, the points and the centroids."""
+        shown = data.shown
+        X, numbers, labels = shown.X, shown.numbers, shown.labels
+        if len(numbers) > POINTS:  # of a window
+            chosen = np.linspace(0, len(numbers) - 1, POINTS).astype(int)
+            X, numbers, labels = X[chosen], numbers[chosen], [labels[i] for i in chosen.tolist()]
+        plane = self._projection(data, X, numbers, tracker.centers)
+        rows = [
+            (x, y, float(number), style(label))
+            for (x, y), number, label in zip(plane.samples.tolist(), numbers.tolist(), labels)
+        ]
+        about = {
+            "across": plane.across,
+            "up": plane.up,
+            "equal": equal_scales(plane),
+            "distortion": distortion(plane),
+            "of": shown.of,
+        }
+        return {
+            "plane": about,
+            "points": Table(tuple(self._slotted(numbers.tolist(), rows))),
+            "centers": _centers(plane, clusters),
+        }
+
+    def _projection(
+        self, data: PageData, X: NDArray[Any], numbers: NDArray[Any], centers: NDArray[Any]
+    ) -> Projection:
+        seen, old = data.history.seen, self._found
+        if old is None or old.axes is None or old.mean is None or seen >= self._renew:
+            found = project(X, numbers, centers, data.run.feature)
+            self._found, self._renew = found, _OLDER * seen
+            return found
+        across = (X - old.mean) @ old.axes
+        middle = (centers - old.mean) @ old.axes
+        return Projection(across, middle, old.across, old.up, axes=old.axes, mean=old.mean)
+
+    def _slotted(self, numbers: list[int], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+        """Rows in their slots; new samples take those of samples that have gone."""
+        stay = {n: slot for n in numbers if (slot := self._slots.get(n, POINTS)) < len(numbers)}
+        free = iter(sorted(set(range(len(numbers))) - set(stay.values())))
+        self._slots = {n: stay[n] if n in stay else next(free) for n in numbers}
+        placed = dict(zip((self._slots[n] for n in numbers), rows))
+        return [placed[i] for i in range(len(numbers))]
+
+
+def _centers(plane: Projection, clusters: Clusters) -> list[tuple[float, float, float, int]]:
+    """Position, size, and where there is room for the name: 1 on wide screens, 2 on all."""
+    room = dict.fromkeys(range(len(clusters)), 0)
+    if len(clusters) <= NAMED:
+        texts = [name[:18] for name in clusters.names]
+        for value, width in ((1, WIDTH), (2, NARROW)):
+            room |= dict.fromkeys(apart(plane, texts, clusters.counts, width), value)
+    pixels = np.round(sizes(clusters.counts), 1).tolist()
+    places = zip(plane.centers.tolist(), pixels, room.values())
+    return [(x, y, size, named) for (x, y), size, named in places]
