@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 
@@ -42,11 +44,30 @@ def learn(X, most, scaled=True):
             micros.append(Micro(x))
         if len(micros) > most:
             if scaled:
-                new = 1.0 / np.var([x for each in micros for x in each.samples], axis=0)
+                new = np.array([1.0 / spread(micros, t) for t in range(X.shape[1])])
                 limit = converted(micros, limit, factors, new)
                 factors = new
             micros, limit = reduced(micros, max(2, 3 * most // 4), limit, factors)
     return micros, limit
+
+
+def spread(micros, t):
+    """The squared scale of a feature: the least k^2 W_k / N over k groups of its values."""
+    groups = sorted(([x[t] for x in each.samples] for each in micros), key=np.mean)
+    values = np.concatenate(groups)
+    least = np.var(values)
+    while len(groups) > 2:
+        costs = [
+            np.var(a + b) * len(a + b) - np.var(a) * len(a) - np.var(b) * len(b)
+            for a, b in itertools.pairwise(groups)
+        ]
+        i = int(np.argmin(costs))
+        groups[i : i + 2] = [groups[i] + groups[i + 1]]
+        k = len(groups)
+        if k <= 8 and 4 * k * min(map(len, groups)) >= len(values):
+            W = sum(np.var(group) * len(group) for group in groups)
+            least = min(least, k * k * W / len(values))
+    return max(least, np.var(values) / 16.0)
 
 
 def converted(micros, limit, old, new):

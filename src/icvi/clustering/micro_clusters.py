@@ -18,6 +18,7 @@ from icvi.kernels.micro.layout import (
     COUNTERS,
     FACTOR,
     GAIN,
+    HOME,
     LABEL,
     LABELS,
     MICRO,
@@ -45,7 +46,7 @@ class Settings:
     refresh : float
         Share of new micro-clusters, or of new weight, from which on it is chosen again.
     scaled : bool
-        Whether features are divided by their standard deviations.
+        Whether features are divided by their spreads.
     growth : float
         How much more the next sample weighs; 1 where nothing is forgotten.
     """
@@ -84,8 +85,12 @@ class MicroClusters:
 
     # -- changes ---------------------------------------------------------------------------
 
-    def learn(self, X: Array, settings: Settings) -> Ints:
-        """Learn samples in order; the label of each when it was learnt."""
+    def learn(self, X: Array, settings: Settings, known: set[int] | None = None) -> Ints:
+        """Learn samples in order; the label of each when it was learnt.
+
+        With a set of ``known`` clusters, which is kept up to date, it stops after a choice by which
+        one of them is gone.
+        """
         n, done = len(X), 0
         labels = np.empty(n, dtype=np.int64)
         while done < n:  # the kernel stops where a level must be chosen
@@ -96,7 +101,16 @@ class MicroClusters:
             if done <= n:
                 self.choose(settings)
                 labels[done - 1] = self.owners[LABEL, self.counters[TAKEN]]
+                if known is not None and self._lost(known):
+                    return labels[:done]
         return labels
+
+    def _lost(self, known: set[int]) -> bool:
+        """Whether one of the known clusters is gone; those that there are become known."""
+        before, now = set(known), {*self.clusters.tolist()}
+        known.clear()
+        known |= now
+        return not before <= now
 
     def choose(self, settings: Settings) -> None:
         """Choose how many clusters there are, and label the micro-clusters."""
@@ -119,6 +133,15 @@ class MicroClusters:
         self.counters[LABELS] = len(order)
 
     # -- what there is ---------------------------------------------------------------------
+
+    def successor(self, label: int) -> int | None:
+        """The cluster that most of a cluster which is gone belongs to now; None if none does."""
+        m = self.n_micro
+        members = np.flatnonzero(self.owners[HOME, :m] == label)
+        if not members.size:
+            return None
+        weights = np.bincount(self.owners[LABEL, members], self.M[WEIGHT, members])
+        return int(weights.argmax())
 
     def label(self, X: Array) -> Ints:
         """The label of the micro-cluster that is nearest to each sample."""

@@ -20,7 +20,7 @@ from icvi.saving.kinds import save
 from icvi.transactions import changes, exclusive, shares
 from icvi.wording import short
 
-Scale = Literal["standard", "none"]
+Scale = Literal["spread", "none"]
 
 #: How many micro-clusters there may be at most.
 FEWEST, MOST_MICRO = 8, 4096
@@ -46,9 +46,9 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
         found. A new value takes effect on the next `fit`.
     half_life : float, optional
         Samples after which a sample counts half. Nothing is forgotten by default.
-    scale : {"standard", "none"}, default "standard"
-        Divide every feature by its standard deviation, as far as it is known, so that units do
-        not matter; or take features as they are.
+    scale : {"spread", "none"}, default "spread"
+        Divide every feature by its spread, as far as it is known, so that units do not matter; or
+        take features as they are.
     refresh : float, default 0.2
         The number of clusters is chosen again when this share of the micro-clusters is new, or
         this share of the weight has come since the last time.
@@ -84,6 +84,12 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
     came about. Ward's path merges the two with the least
     :math:`\frac{n_i n_j}{n_i + n_j} \| v_i - v_j \|^2`. The moments of a union are those of its
     parts, so that readings at all levels are exact for the micro-clusters.
+
+    The spread of a feature is the least :math:`k \sqrt{W_k / N}` over k = 1 to 8 groups of its
+    values, where :math:`W_k` is the scatter within them: the standard deviation where there is one
+    group, and less where groups lie far apart, so that a feature which separates clusters is not
+    shrunk for it. Groups far smaller than the others do not count, and no spread is below a quarter
+    of the standard deviation.
 
     Between two choices, labels stay. At a choice, every cluster keeps the label that most of its
     weight has: the largest overlap first. A cluster that split off gets the label it had before it
@@ -121,7 +127,7 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
         max_micro: int = 120,
         *,
         half_life: float | None = None,
-        scale: Scale = "standard",
+        scale: Scale = "spread",
         refresh: float = 0.2,
     ) -> None:
         self.by = by
@@ -174,6 +180,36 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
         d = self._micro.d if "_micro" in self.__dict__ else None
         row = as_sample(x, d).reshape(1, -1)
         return int(self._learn(row if d else self._more_samples(row))[0])
+
+    @changes
+    def learn_until_merge(
+        self, X: Any, known: Iterable[int]
+    ) -> tuple[dict[int, int], frozenset[int]]:
+        """Learn samples up to the first choice by which clusters become one; which became which.
+
+        For callers that follow the clusters, such as `icvi.watch`: they call it again with the
+        samples that are left.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, d)
+            Samples. `labels_` are those of the samples that were learnt.
+        known : iterable of int
+            The clusters at the last choice, as the last call returned them; none at first.
+
+        Returns
+        -------
+        merged : dict of int to int
+            Of clusters that are gone, the cluster that most of each belongs to now. Clusters that
+            were forgotten are not in it.
+        known : frozenset of int
+            The clusters at the last choice.
+        """
+        self._note(self.__dict__.copy())
+        before, now = {*known}, {*known}
+        self.labels_ = self._learn(self._more_samples(X), now)
+        gone = {label: self._micro.successor(label) for label in sorted(before - now)}
+        return {label: into for label, into in gone.items() if into is not None}, frozenset(now)
 
     @shares
     def predict(self, X: Any) -> NDArray[np.int64]:
@@ -257,12 +293,12 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
 
     # -- inside ----------------------------------------------------------------------------
 
-    def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _learn(self, X: NDArray[np.float64], known: set[int] | None = None) -> NDArray[np.int64]:
         """Learn checked samples on a copy, which takes the place of what was there at the end."""
         settings = self._settings()
-        known = self.__dict__.get("_micro")
-        micro = MicroClusters(X[0], int(self.max_micro)) if known is None else known.copy()
-        labels = micro.learn(X, settings)
+        before = self.__dict__.get("_micro")
+        micro = MicroClusters(X[0], int(self.max_micro)) if before is None else before.copy()
+        labels = micro.learn(X, settings, known)
         self._micro = micro
         return labels
 
@@ -297,12 +333,12 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
                 f"expected half_life to be a number of samples from 1 on, or None, got "
                 f"{short(self.half_life)}"
             )
-        check_choice(self.scale, "scale", ("standard", "none"))
+        check_choice(self.scale, "scale", ("spread", "none"))
         if not (_is_real(self.refresh) and 0.0 < self.refresh <= 1.0):
             raise ValueError(
                 f"expected refresh to be a number above 0, up to 1, got {short(self.refresh)}"
             )
-        return Settings(indices, float(self.refresh), self.scale == "standard", self._growth())
+        return Settings(indices, float(self.refresh), self.scale == "spread", self._growth())
 
 
 def _is_real(value: Any) -> bool:

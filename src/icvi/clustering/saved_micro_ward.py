@@ -21,8 +21,10 @@ from icvi.kernels.micro.layout import (
     COUNTERS,
     FACTOR,
     GAIN,
+    LABEL,
     LABELS,
     MICRO,
+    NONE,
     NUMBERS,
     TAKEN,
     WEIGHT,
@@ -93,13 +95,14 @@ def _as_micro(part: Part, d: int) -> MicroClusters:
     M = part.floats("micro", (CENTROID + 2 * d, None))
     most = M.shape[1] - 1
     part.require(FEWEST <= most <= MOST_MICRO, "micro", "room for micro-clusters", most)
-    owners = part.integers("owners", (2, most + 1), 0, MOST)
+    owners = part.integers("owners", (2, most + 1), NONE, MOST)
     scale = part.floats("scale", (2, d), -LARGEST)
     counters = part.integers("counters", (COUNTERS,), 0, MOST)
     numbers = part.floats("numbers", (NUMBERS,), 0.0)
     m = int(counters[MICRO])
     part.require(1 <= m <= most, "counters", f"from 1 to {most} micro-clusters", m)
     part.require(counters[TAKEN] < m, "counters", "the micro-cluster of the last sample")
+    part.require((owners[LABEL] >= 0).all(), "owners", "labels from 0 on")
     part.require((owners[:, :m] < counters[LABELS]).all(), "owners", "labels that were given")
     part.require((M[WEIGHT, :m] > 0.0).all(), "micro", "weights above 0")
     part.require((M[CENTROID + d :] >= 0.0).all(), "micro", "a compactness from 0 on")

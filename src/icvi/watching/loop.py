@@ -295,6 +295,8 @@ class Loop:
                 most = len(labelled.labels)  # a labeller may stop before the end
                 part = batch if most == len(batch) else batch.slice(0, most)
                 trace = self._track(part, labelled)
+                for gone, stays in labelled.merged:
+                    self._merge(gone, stays)
         except KeyboardInterrupt:
             # Readings are all or nothing; what a clusterer has learnt cannot be taken back.
             self._consistent = not (self.labeller.learns or self.labeller.pickles)
@@ -348,6 +350,11 @@ class Loop:
         except ValueError as error:
             error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
             raise
+
+    def _merge(self, gone: int, stays: int) -> None:
+        """Merge clusters that the clusterer has merged; a window may have forgotten either."""
+        if {gone, stays} <= {*self.tracker.labels}:
+            self.tracker.merge_clusters(stays, gone)
 
     def _agree(self, batch: Batch, labelled: Labelled) -> Agreed | None:
         if self.agreement is None:

@@ -17,6 +17,7 @@ from icvi.kernels.micro.layout import (
     LIMIT,
     MICRO,
     NEW,
+    NONE,
     TOTAL,
     WEIGHT,
 )
@@ -150,13 +151,15 @@ def cut(pairs, k, groups):
 def match(M, owners, row, groups, names, taken):
     """Name groups by the label in a row of owners that most of their weight has.
 
+    Micro-clusters that are newer than the last choice have no say.
     The largest overlap first; of equals, the label that is older. No label is given twice.
     """
     m = groups.size
     known = np.unique(owners[row, :m])
     overlap = np.zeros((names.size, known.size))
     for i in range(m):
-        overlap[groups[i], np.searchsorted(known, owners[row, i])] += M[WEIGHT, i]
+        if owners[HOME, i] != NONE:
+            overlap[groups[i], np.searchsorted(known, owners[row, i])] += M[WEIGHT, i]
     for _ in range(min(names.size, known.size)):
         group, best, most = -1, -1, 0.0
         for column in range(known.size):
@@ -191,5 +194,5 @@ def relabel(M, owners, counters, groups, k):
             counters[LABELS] += 1
     for i in range(m):
         owners[LABEL, i] = names[groups[i]]
-        if not kept[groups[i]]:
+        if owners[HOME, i] == NONE or not kept[groups[i]]:
             owners[HOME, i] = names[groups[i]]

@@ -5,7 +5,9 @@ a search runs along memory:
 
     M[row, i]       the weight of micro-cluster i; then its centroid, d rows, as an offset from the
                     first sample of the stream; then its compactness, d rows, one per feature
-    owners[row, i]  its label, and the label that it had before clusters merged
+    owners[row, i]  its label, and the label that it had before clusters merged; the latter is
+                    NONE for one that is newer than the last choice, which has its label only until
+                    the next one
     scale[row, t]   of feature t: the first sample, and the factor of squared differences
 
 Squared distances and variances are sums over features with these factors. The compactness is kept
@@ -21,6 +23,7 @@ WEIGHT, CENTROID = 0, 1
 
 #: Rows of owners.
 LABEL, HOME = 0, 1
+NONE = -1
 
 #: Rows of scale.
 ORIGIN, FACTOR = 0, 1

@@ -19,6 +19,7 @@ from icvi.kernels.micro.layout import (
     LIMIT,
     MICRO,
     NEW,
+    NONE,
     ORIGIN,
     SEEN,
     TAKEN,
@@ -77,14 +78,14 @@ def absorb(M, i, x, gain):
 
 @kernel
 def create(M, owners, counters, x, gain, like):
-    """A micro-cluster of one sample, with the label of another one."""
+    """A micro-cluster of one sample, with the label of another one for the time being."""
     i, d = counters[MICRO], x.size
     M[WEIGHT, i] = gain
     for t in range(d):
         M[CENTROID + t, i] = x[t]
         M[CENTROID + d + t, i] = 0.0
     if like >= 0:
-        owners[LABEL, i] = owners[HOME, i] = owners[LABEL, like]
+        owners[LABEL, i], owners[HOME, i] = owners[LABEL, like], NONE
     else:
         owners[LABEL, i] = owners[HOME, i] = counters[LABELS]
         counters[LABELS] += 1

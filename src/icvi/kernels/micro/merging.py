@@ -24,6 +24,10 @@ from icvi.kernels.micro.layout import (
     features,
 )
 
+#: Most groups of the values of a feature; how many times smaller than the mean one may be, or it is
+#: an outlier; and how narrow they may make the feature: this share of its variance.
+_GROUPS, _EVEN, _NARROWEST = 8, 4.0, 1.0 / 16.0
+
 
 @kernel
 def within(M, factors, i):
@@ -99,10 +103,47 @@ def forget(M, owners, counters, numbers):
 
 
 @kernel
+def spread(M, t, m, N, square, n, v, CP):
+    """The squared scale of a feature: the least k^2 W_k / N over groups of its values.
+
+    W_k is the scatter within k groups, by Ward's criterion between neighbours. Cut into any k, a
+    uniform density gives its variance, and so do most densities with one peak. Groups that are far
+    apart give less: they count by what is within them. N and ``square`` are the weight and the
+    scatter of all, the last three arrays room for the groups.
+    """
+    d = features(M)
+    order = np.argsort(M[CENTROID + t, :m])
+    W = 0.0
+    for a in range(m):
+        i = order[a]
+        n[a], v[a], CP[a] = M[WEIGHT, i], M[CENTROID + t, i], M[CENTROID + d + t, i]
+        W += CP[a]
+    least, k = square / N, m
+    while k > 2:
+        best, cost = 0, math.inf
+        for a in range(k - 1):
+            e = v[a + 1] - v[a]
+            added = n[a] * n[a + 1] / (n[a] + n[a + 1]) * e * e
+            if added < cost:
+                best, cost = a, added
+        total = n[best] + n[best + 1]
+        v[best] += n[best + 1] / total * (v[best + 1] - v[best])
+        n[best] = total
+        for a in range(best + 1, k - 1):
+            n[a], v[a] = n[a + 1], v[a + 1]
+        k -= 1
+        W += cost
+        if k <= _GROUPS and _EVEN * k * n[:k].min() >= N:
+            least = min(least, k * k * W / N)
+    return max(least, _NARROWEST * square / N)
+
+
+@kernel
 def rescale(M, scale, counters, numbers):
-    """Divide by the standard deviation of every feature from now on; the limit is converted."""
+    """Divide every feature by its scale from now on; the limit is converted."""
     d, m = features(M), counters[MICRO]
     before, after, N = 0.0, 0.0, 0.0
+    n, v, CP = np.empty(m), np.empty(m), np.empty(m)
     for i in range(m):
         N += M[WEIGHT, i]
         before += within(M, scale[FACTOR], i)
@@ -113,7 +154,8 @@ def rescale(M, scale, counters, numbers):
         for i in range(m):
             e = M[CENTROID + t, i] - mean
             square += M[CENTROID + d + t, i] + M[WEIGHT, i] * e * e
-        scale[FACTOR, t] = min(N / square, CONSTANT) if square > 0.0 else CONSTANT
+        unit = spread(M, t, m, N, square, n, v, CP)
+        scale[FACTOR, t] = min(1.0 / unit, CONSTANT) if unit > 0.0 else CONSTANT
     for i in range(m):
         after += within(M, scale[FACTOR], i)
     numbers[LIMIT] = numbers[LIMIT] * (after / before) if before > 0.0 else 0.0
