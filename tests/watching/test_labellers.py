@@ -701,7 +701,7 @@ def test_a_value_that_a_class_refuses_is_shown():
 def test_unknown_names_get_the_nearest_and_all():
     with pytest.raises(ValueError, match=r"unknown clusterer 'dbstram', did you mean 'dbstream'"):
         named_clusterer("dbstram", {})
-    with pytest.raises(ValueError, match=r"'zzz'; expected one of auto, art, smart, minibatch-kmeans"):
+    with pytest.raises(ValueError, match=r"'zzz'; expected one of auto, art, smart, minibatch"):
         named_clusterer("zzz", {})
     with pytest.raises(ValueError, match=r"no class MiniBatchKMean in sklearn.cluster, did you"):
         named_clusterer("sklearn.cluster.MiniBatchKMean", {})

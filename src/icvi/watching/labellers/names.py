@@ -52,12 +52,12 @@ def named_clusterer(name: str, params: Mapping[str, Any], seed: int = 0) -> Any:
     ----------
     name : str
         One of auto, art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream,
-        streamkmeans; a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or ``your.module.Class``, or
-        an estimator object in a module, ``your.module.model``; or the path of a saved model:
-        ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module and opening a pickle run
-        code: name only modules and files that you trust. Of a module, only a class of clusterers
-        is called. Pickles that another user owns or can write are refused. An ``.icvi`` file holds
-        no code.
+        streamkmeans; a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or
+        ``your.module.Class``, or an estimator object in a module, ``your.module.model``; or the
+        path of a saved model: ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module
+        and opening a pickle run code: name only modules and files that you trust. Of a module, only
+        a class of clusterers is called. Pickles that another user owns or can write are refused. An
+        ``.icvi`` file holds no code.
     params : mapping
         Parameters of the class; none with a saved model or an estimator object, which have theirs.
     seed : int, default 0
