@@ -44,8 +44,7 @@ def write_tables(folder: Path, measured: dict[str, Any]) -> None:
 def _scores(table: dict[str, Any]) -> str:
     lines = [["clusterer", *(f"{first}, {order}" for first, order in table["columns"])]]
     lines.append(["---", *("--:" for _ in table["columns"])])
-    for row in table["rows"]:
-        lines.append([row["clusterer"], *map(_ari, row["ari"])])
+    lines += [[row["clusterer"], *map(_ari, row["ari"])] for row in table["rows"]]
     return _rows(lines)
 
 
