@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: help setup demo test test-pythons test-lowest lint types bench bench-insight bench-spark docs clean
+.PHONY: help setup demo test test-pythons test-lowest lint types bench bench-choose bench-insight bench-spark docs clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ lint: $(STAMP)  ## check style, types and the direction of imports
 
 bench: $(STAMP)  ## compare the speed of icvi with its peers
 	$(BIN)/python benchmarks/run.py
+
+bench-choose: $(STAMP)  ## measure how well clusterers find the clusters of a stream
+	$(BIN)/python benchmarks/run_choose.py $(if $(DATA),--data $(DATA))
 
 bench-insight: $(STAMP)  ## measure how well verdicts and alarms find faults
 	$(BIN)/python benchmarks/run_insight.py

@@ -209,6 +209,10 @@ def clusterers():
     art.predict(X, return_second=True)
     smart.predict(X, return_winners=True)
     smart.winners(X, LABELS)
+    auto = icvi.MicroWard(max_micro=12, half_life=20.0)
+    auto.fit(X).partial_fit(X)
+    auto.update(X[0])
+    auto.predict(X)
     supervised = icvi.FuzzyARTMAP(bounds=UNIT).fit(X, LABELS).partial_fit(X, LABELS)
     supervised.update(X[0], 0)
     supervised.predict(X)
@@ -218,7 +222,7 @@ def clusterers():
     quantizer.update(X[0], 0)
     quantizer.predict(X, return_second=True)
     quantizer.winners(X, LABELS)
-    for number, estimator in enumerate((art, smart, supervised, quantizer)):
+    for number, estimator in enumerate((art, smart, auto, supervised, quantizer)):
         estimator.save(f"{number}.icvi")
         icvi.load(f"{number}.icvi")
     t = icvi.Tracker("Conn", quantizer=quantizer, bounds=UNIT)

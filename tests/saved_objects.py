@@ -318,6 +318,11 @@ KINDS: dict[str, Kind] = {
     "fuzzy-art": _estimator(lambda: icvi.FuzzyART(0.85)),
     "fuzzy-art-new": _new_estimator(),
     "fuzzy-smart": _estimator(lambda: icvi.FuzzySMART(0.95, 0.8, beta=0.5)),
+    "micro-ward": _estimator(lambda: icvi.MicroWard(max_micro=16, half_life=30.0)),
+    "micro-ward-new": Kind(
+        lambda: icvi.MicroWard(["CH", "XB"], np.int32(20), scale="none"),
+        lambda e: {"after": e.partial_fit(X).labels_},
+    ),
     "quantizer": _estimator(lambda: icvi.Quantizer(0.9), NAMES),
     "fuzzy-artmap": _estimator(icvi.FuzzyARTMAP, LABELS),
     "fuzzy-artmap-names": _estimator(lambda: icvi.FuzzyARTMAP(0.5, bounds=(-9, [9, 9.5])), NAMES),

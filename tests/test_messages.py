@@ -65,7 +65,7 @@ PARTITION = {
     "add", "add_many", "remove", "remove_many", "relabel", "relabel_many", "merge_clusters",
     "decay", "combine", "save", "to_bytes", "sort_labels",
 }  # fmt: skip
-ESTIMATORS = {"FuzzyART", "FuzzyARTMAP", "FuzzySMART", "Quantizer"}
+ESTIMATORS = {"FuzzyART", "FuzzyARTMAP", "FuzzySMART", "MicroWard", "Quantizer"}
 
 
 def tracker() -> icvi.Tracker:

@@ -53,6 +53,7 @@ USES = [
     ("river", "river", "run('watch', *WATCH[:1], '--clusterer', 'denstream')"),
     ("sklearn", "art", "icvi.FuzzyART"),
     ("sklearn", "art", "icvi.FuzzySMART"),
+    ("sklearn", "art", "icvi.MicroWard"),
     ("sklearn", "art", "icvi.FuzzyARTMAP"),
     ("sklearn", "art", "icvi.Quantizer"),
     ("sklearn", "art", "run('watch', *WATCH[:1], '--clusterer', 'art')"),

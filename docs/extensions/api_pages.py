@@ -47,7 +47,7 @@ _SECTIONS: dict[str, tuple[str, ...]] = {
         *("catalogue", "Index", "index", "State", "I", "NI", "rCIP", "rH", "Conn"),
         *("CH", "PBM", "SIL", "XB", "DB", "PS", "WB", "GD43", "GD53"),
     ),
-    "Clusterers": ("FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),
+    "Clusterers": ("MicroWard", "FuzzyART", "FuzzySMART", "FuzzyARTMAP", "Quantizer"),
     "States": ("Partition", "Connectivity"),
     "Errors and version": (
         *("UndefinedIndexError", "IndexCompilationError", "CacheWarning"),

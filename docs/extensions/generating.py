@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import api_pages
+import choose_tables
 import command_pages
 import curve_tables
 import index_pages
@@ -22,12 +23,15 @@ def generate(app: Sphinx, config: Config) -> None:
     (generated / "extra").mkdir(parents=True, exist_ok=True)
     found = measured.measure()
     verdicts = insight_tables.read(root)
+    choices = choose_tables.read(root)
     config.myst_substitutions = {
         **curve_tables.substitutions(found),
         **insight_tables.substitutions(verdicts),
+        **choose_tables.substitutions(choices),
     }
     curve_tables.write_tables(generated / "curves", found)
     insight_tables.write_tables(generated / "insight", verdicts)
+    choose_tables.write_tables(generated / "choose", choices)
     index_pages.write_pages(root / "indices", found)
     pictures.draw_indices(generated / "indices")
     pictures.draw_curves(generated / "curves", found)

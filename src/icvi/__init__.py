@@ -39,6 +39,7 @@ _HOME = {
     "IndexCompilationError": "icvi.errors",
     "load": "icvi.saving.kinds",
     "metrics": "icvi.metrics",
+    "MicroWard": "icvi.clustering.micro_ward",
     "NI": "icvi.indices",
     "Panes": "icvi.tracking.panes",
     "Path": "icvi.tracking.coarsening.path",
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from icvi.batch.groups.scoring import scores_by as scores_by
     from icvi.batch.scoring import score as score
     from icvi.batch.scoring import scores as scores
+    from icvi.clustering.micro_ward import MicroWard as MicroWard
     from icvi.comparing.compare import compare as compare
     from icvi.comparing.comparison import Comparison as Comparison
     from icvi.connectivity.connectivity import Connectivity as Connectivity

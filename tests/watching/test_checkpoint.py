@@ -78,6 +78,7 @@ WITHOUT_PICKLES = {
     "column": lambda: None,
     "FuzzyART": lambda: icvi.FuzzyART(0.9, bounds=(-20.0, 20.0)),
     "FuzzySMART": lambda: icvi.FuzzySMART(0.9, 0.7),
+    "MicroWard": lambda: icvi.MicroWard(max_micro=30, half_life=100.0),
     "function": lambda: sides,
 }
 WITH_PICKLES = {"scikit-learn": k_means, "class of one's own": lambda: OwnArt(0.7)}

@@ -70,6 +70,7 @@ LEARNING = {
     "art": lambda: icvi.FuzzyART(0.7),
     "art, bounds": lambda: icvi.FuzzyART(0.7, beta=0.5, bounds=(-3.0, 9.0)),
     "smart": lambda: icvi.FuzzySMART(0.9, 0.7),
+    "auto": lambda: icvi.MicroWard(max_micro=20, half_life=40.0),
     "minibatch k-means": lambda: MiniBatchKMeans(3, random_state=0, n_init=3),
     "birch": lambda: Birch(threshold=0.3),
     "dbstream": lambda: cluster.DBSTREAM(clustering_threshold=1.5),
@@ -643,6 +644,8 @@ def test_choosing_imports_none_of_the_libraries_it_can_do_without():
 @pytest.mark.parametrize(
     ("name", "kind"),
     [
+        ("auto", icvi.MicroWard),
+        ("MicroWard", icvi.MicroWard),
         ("art", icvi.FuzzyART),
         ("smart", icvi.FuzzySMART),
         ("minibatch-kmeans", MiniBatchKMeans),
@@ -698,7 +701,7 @@ def test_a_value_that_a_class_refuses_is_shown():
 def test_unknown_names_get_the_nearest_and_all():
     with pytest.raises(ValueError, match=r"unknown clusterer 'dbstram', did you mean 'dbstream'"):
         named_clusterer("dbstram", {})
-    with pytest.raises(ValueError, match=r"'zzz'; expected one of art, smart, minibatch-kmeans"):
+    with pytest.raises(ValueError, match=r"'zzz'; expected one of auto, art, smart, minibatch"):
         named_clusterer("zzz", {})
     with pytest.raises(ValueError, match=r"no class MiniBatchKMean in sklearn.cluster, did you"):
         named_clusterer("sklearn.cluster.MiniBatchKMean", {})

@@ -7,8 +7,6 @@ a part have its name in front: ``_module.weights``, ``_scaling.bounds``.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -24,7 +22,8 @@ from icvi.art.quantizer import Quantizer
 from icvi.art.saved_categories import as_module, as_module_a, as_scaling, module_arrays
 from icvi.art.scaling import Scaling
 from icvi.art.targets import Classes, ModuleB, Targets
-from icvi.saving.json_values import as_json, from_json
+from icvi.saving.json_values import as_json
+from icvi.saving.parameters import as_dtype, parameter_as_json, parameter_from_json
 from icvi.saving.parts import MOST, Packed, Part, nested
 
 #: The estimators that files know, by name.
@@ -32,12 +31,8 @@ ESTIMATORS: dict[str, type[ArtEstimator]] = {
     kind.__name__: kind for kind in (FuzzyART, FuzzySMART, FuzzyARTMAP, Quantizer)
 }
 
-_NUMBERS = "biuf"
 #: What bounds are called: those of samples, and of targets.
 _BOUNDS = ("bounds", "bounds_y")
-#: Names of dtypes, as numpy gives them: no lists of fields, and no sizes beyond reason.
-_DTYPE = re.compile(r"[<>|=]?[biufUSOMm]\d{0,9}(\[\w+\])?")
-_DIMENSIONS = 32
 #: Bytes that labels of classes may take when their dtype is wider than they are.
 _WIDEST = 2**24
 
@@ -51,7 +46,7 @@ def pack(estimator: ArtEstimator) -> Packed:
         if name in vars(estimator):
             learnt[name], arrays = _pack(vars(estimator)[name])
             packed |= nested(name, arrays)
-    facts = {name: _parameter(value) for name, value in parameters.items()}
+    facts = {name: parameter_as_json(value) for name, value in parameters.items()}
     return {"parameters": facts, "learnt": learnt}, packed
 
 
@@ -65,7 +60,7 @@ def unpack(part: Part, _: Iterable[Any] = ()) -> ArtEstimator:
     made = {}
     for name, encoded in parameters.facts.items():
         with parameters.making(name):
-            made[name] = _as_parameter(encoded)
+            made[name] = parameter_from_json(encoded)
     estimator = kind(**made)
     learnt = part.part("learnt")
     if learnt.facts:
@@ -186,7 +181,7 @@ def _labels(labels: NDArray[Any]) -> dict[str, Any]:
 def _as_labels(facts: Part) -> NDArray[Any]:
     labels, name = facts.labels(), facts.text("dtype")
     with facts.making("labels"):
-        dtype = _as_dtype(name, "biufUSOMm")
+        dtype = as_dtype(name, "biufUSOMm")
         # Strings are as wide as the widest label so far; a file must not ask for much more.
         widest = max((len(label) for label in labels if isinstance(label, (str, bytes))), default=0)
         if dtype.itemsize * len(labels) > max(_WIDEST, 4 * widest * len(labels)):
@@ -195,52 +190,3 @@ def _as_labels(facts: Part) -> NDArray[Any]:
         if made.ndim != 1 or len(np.unique(made)) != len(labels):
             raise ValueError(f"expected different labels of dtype {name}")
     return made
-
-
-# -- parameters ----------------------------------------------------------------------------
-
-
-def _parameter(value: Any) -> Any:
-    """A parameter as JSON, from which numpy's numbers, lists and arrays can be made again."""
-    if isinstance(value, (list, tuple)):
-        return {type(value).__name__: [_parameter(item) for item in value]}
-    if not hasattr(value, "__array__"):
-        return as_json(value)
-    array = np.asarray(value)
-    if array.dtype.kind not in _NUMBERS:
-        return as_json(value)
-    numbers = [as_json(number) for number in array.ravel().tolist()]
-    kind = "number" if isinstance(value, np.generic) else "array"
-    return {kind: {"dtype": array.dtype.str, "shape": array.shape, "numbers": numbers}}
-
-
-def _as_parameter(encoded: Any) -> Any:
-    match encoded:
-        case {"list": list(items)}:
-            return [_as_parameter(item) for item in items]
-        case {"tuple": list(items)}:
-            return tuple(_as_parameter(item) for item in items)
-        case {"number": facts} | {"array": facts}:
-            array = _as_numbers(facts)
-            return array[()] if "number" in encoded else array
-    return from_json(encoded)
-
-
-def _as_numbers(facts: Any) -> NDArray[Any]:
-    match facts:
-        case {"dtype": str(dtype), "shape": list(shape), "numbers": list(encoded)}:
-            numbers = [from_json(number) for number in encoded]
-            whole = all(type(n) is int and n >= 0 for n in shape)
-            if whole and math.prod(shape) == len(numbers) and len(shape) <= _DIMENSIONS:
-                return np.array(numbers, dtype=_as_dtype(dtype, _NUMBERS)).reshape(shape)
-    raise ValueError("expected numbers with a dtype and a shape that fits")
-
-
-def _as_dtype(name: str, kinds: str) -> np.dtype[Any]:
-    """A plain dtype of one of these kinds, by the name that numpy gives it."""
-    if not _DTYPE.fullmatch(name):
-        raise ValueError(f"expected the name of a dtype, got {name!r:.40}")
-    dtype = np.dtype(name)
-    if dtype.kind not in kinds:
-        raise ValueError(f"expected a dtype of kind {', '.join(kinds)}, got {name}")
-    return dtype

@@ -1,4 +1,4 @@
-"""What the ART estimators use of scikit-learn, and its checks with short errors of one kind."""
+"""What the estimators use of scikit-learn, and its checks with short errors of one kind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from icvi.inputs import refuse_masked, refuse_unordered
 from icvi.optional import needed
 
-_BY = "an ART estimator (FuzzyART, FuzzyARTMAP, FuzzySMART, Quantizer)"
+_BY = "an estimator of icvi (FuzzyART, FuzzyARTMAP, FuzzySMART, MicroWard, Quantizer)"
 
 with needed("sklearn", "art", _BY):
     from sklearn.base import BaseEstimator as BaseEstimator

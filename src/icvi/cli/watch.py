@@ -14,7 +14,8 @@ from icvi.cli import options
 from icvi.cli.options import number
 
 _CLUSTERERS = (
-    "art, smart, kmeans (minibatch-kmeans), birch, dbstream, denstream, clustream, streamkmeans, "
+    "auto (finds the number of clusters), art, smart, kmeans (minibatch-kmeans), birch, dbstream, "
+    "denstream, clustream, streamkmeans, "
     "a class or an estimator object (package.module.Class; importing a module runs its code), or "
     "the file of a saved model (.icvi, .pkl, .joblib; .pkl and .joblib hold pickles)"
 )
@@ -121,7 +122,7 @@ _GROUPS = {
     default=1024,
     show_default=True,
     help="Samples that a scikit-learn clusterer learns at once; the first so many give the bounds "
-    "of art and smart, and the scale of --scale.",
+    "of art and smart, the scale of --scale, and the first labels of auto.",
 )
 @click.option(
     "--begin",
@@ -284,7 +285,7 @@ _GROUPS = {
     "--checkpoint",
     metavar="DIR",
     help="Checkpoint directory; rerun the command to resume. It is created private, and holds "
-    "pickles of clusterers other than art and smart.",
+    "pickles of clusterers other than auto, art and smart.",
 )
 @click.option(
     "--checkpoint-every",
@@ -303,6 +304,7 @@ def watch(**given: Any) -> None:
     them (--clusterer):
 
     \b
+      icvi watch data.csv --clusterer auto
       icvi watch data.csv --clusterer kmeans --param n_clusters=5 --scale standard
       icvi watch data.csv --labels cluster
       icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.csv
@@ -315,9 +317,9 @@ def watch(**given: Any) -> None:
     without the stop.
 
     A pickle can run any code when it is read. .pkl and .joblib models are pickles, and checkpoints
-    of clusterers other than art and smart hold some: use only your own. Files that another user
-    owns or can write are refused. Checkpoints of --labels, art and smart and .icvi models hold no
-    pickles.
+    of clusterers other than auto, art and smart hold some: use only your own. Files that another
+    user owns or can write are refused. Checkpoints of --labels, auto, art and smart and .icvi
+    models hold no pickles.
 
     Exit codes: 0 the stream ended, 1 the input or a file is invalid, 2 invalid options, 3 the
     stream ended and there were alarms (--fail-on-alert), 130 stopped by Ctrl-C (143 by SIGTERM, 129

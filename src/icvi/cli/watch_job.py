@@ -143,21 +143,21 @@ def _without_passwords(arguments: list[str]) -> list[str]:
 def _clusterer(given: dict[str, Any]) -> Any:
     """The clusterer that the options name; None where there are labels."""
     name, params, seed = given.pop("clusterer"), _params(given.pop("params")), given.pop("seed")
-    from icvi.watching.labellers.names import is_ours
+    from icvi.watching.labellers.names import has_bounds
 
     art = {option: given.pop(option) for option in _ART}
     art = {option: value for option, value in art.items() if value is not None}
-    ours = name is not None and is_ours(name)
+    bounded = name is not None and has_bounds(name)
     if isinstance(given["bounds"], dict):
-        if not ours:
+        if not bounded:
             raise click.UsageError("--bounds NAME=LOW:HIGH is for --clusterer art or smart")
     elif given["bounds"] and not _tracks_prototypes(given["indices"]):
-        if not ours:
+        if not bounded:
             raise click.UsageError(
                 "--bounds is for --clusterer art or smart, and for --indices Conn"
             )
         art["bounds"], given["bounds"] = given["bounds"], None  # for the clusterer alone
-    elif given["bounds"] and ours:
+    elif given["bounds"] and bounded:
         art["bounds"] = given["bounds"]
     if name is None:
         return None

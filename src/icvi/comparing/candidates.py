@@ -12,7 +12,7 @@ import numpy as np
 
 from icvi.comparing.specs import MOST, Spec, parse_spec
 from icvi.watching.labellers import named_clusterer, seed_of
-from icvi.watching.labellers.names import is_ours
+from icvi.watching.labellers.names import has_bounds
 from icvi.wording import listed, short
 
 
@@ -151,7 +151,7 @@ def _unnamed(given: Sequence[Any], seed: int, bounds: Any) -> list[Candidate]:
 def _made(spec: Spec, seed: int, bounds: Any) -> Candidate:
     """The candidate that a text stands for."""
     params = dict(spec.params)
-    if bounds is not None and is_ours(spec.name):
+    if bounds is not None and has_bounds(spec.name):
         params.setdefault("bounds", bounds)
     try:
         clusterer = named_clusterer(spec.name, params, seed)

@@ -36,6 +36,7 @@ _MODULES = {
     "FuzzySMART": "icvi.art.saved_art",
     "FuzzyARTMAP": "icvi.art.saved_art",
     "Quantizer": "icvi.art.saved_art",
+    "MicroWard": "icvi.clustering.saved_micro_ward",
 }
 
 
@@ -45,7 +46,7 @@ def save(kind: str, thing: Any, path: Path) -> None:
 
 
 def load(path: Path, indices: Iterable[Any] = ()) -> Any:
-    """Load a tracker, bank, panes, partition, connectivity or ART estimator from a file.
+    """Load a tracker, bank, panes, partition, connectivity or estimator from a file.
 
     Parameters
     ----------
@@ -57,7 +58,7 @@ def load(path: Path, indices: Iterable[Any] = ()) -> Any:
 
     Returns
     -------
-    Tracker, TrackerBank, Panes, Partition, Connectivity or an ART estimator
+    Tracker, TrackerBank, Panes, Partition, Connectivity, MicroWard or an ART estimator
         It resumes exactly as the saved object would have.
 
     Examples
@@ -79,7 +80,7 @@ def to_bytes(kind: str, thing: Any) -> bytes:
 
 
 def from_bytes(buffer: Any, indices: Iterable[Any] = ()) -> Any:
-    """Make a tracker, bank, partition, connectivity or ART estimator from the bytes of its file.
+    """Make a tracker, bank, partition, connectivity or estimator from the bytes of its file.
 
     For states that travel without a file: in a message, a database, a table column.
 

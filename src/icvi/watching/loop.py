@@ -91,7 +91,14 @@ class Lane:
             ) from error
 
     def track(self, batch: Batch, labelled: Labelled) -> Trace:
-        """Read the indices after labelled samples."""
+        """Read the indices after labelled samples; merge clusters that the clusterer has merged."""
+        trace = self._read(batch, labelled)
+        for gone, stays in labelled.merged:
+            if {gone, stays} <= {*self.tracker.labels}:  # a window may have forgotten either
+                self.tracker.merge_clusters(stays, gone)
+        return trace
+
+    def _read(self, batch: Batch, labelled: Labelled) -> Trace:
         winners = labelled.winners if self._prototypes else None
         try:
             if isinstance(self._every, ReadingTimes):

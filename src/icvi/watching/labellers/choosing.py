@@ -29,12 +29,13 @@ def labeller_for(
     Parameters
     ----------
     clusterer : object, str or None
-        None for the labels of the source; `FuzzyART` or `FuzzySMART`; a clusterer of scikit-learn
-        or of river, a pipeline of river that ends with one, or anything with the methods of
-        these; a function from an (n, d) array to n labels; or a name for `named_clusterer`.
+        None for the labels of the source; `MicroWard`, `FuzzyART` or `FuzzySMART`; a clusterer of
+        scikit-learn or of river, a pipeline of river that ends with one, or anything with the
+        methods of these; a function from an (n, d) array to n labels; or a name for
+        `named_clusterer`.
     batch : int
-        Samples that a scikit-learn clusterer learns at once, and samples that give the bounds of
-        an ART estimator that has none.
+        Samples that a scikit-learn clusterer learns at once, samples that give the bounds of an
+        ART estimator that has none, and samples that MicroWard learns before it labels them.
     learn : bool, default True
         False to predict only; the clusterer must be fitted.
     columns : sequence of str
@@ -69,6 +70,10 @@ def labeller_for(
         from icvi.watching.labellers.art_labels import ArtLabels
 
         return ArtLabels(clusterer, batch, learn=learn, columns=columns)
+    if comes_from(clusterer, "icvi.clustering"):
+        from icvi.watching.labellers.micro_ward_labels import MicroWardLabels
+
+        return MicroWardLabels(clusterer, batch, learn=learn, columns=columns)
     if hasattr(clusterer, "learn_one"):
         from icvi.watching.labellers.river_labels import RiverLabels
 

@@ -41,10 +41,14 @@ class Labelled:
         The cluster of each: int64, or objects.
     winners : array of shape (n, 2), optional
         Winner and runner-up among the prototypes of a clusterer that has them, for Conn.
+    merged : sequence of pairs
+        Clusters that have become one after these samples: the label that is gone, and the one that
+        stays.
     """
 
     labels: NDArray[Any]
     winners: NDArray[np.int64] | None = None
+    merged: Sequence[tuple[int, int]] = ()
 
 
 class Labeller(ABC):

@@ -148,8 +148,9 @@ def _suffix(path: str | os.PathLike[str]) -> str:
 
 def _is_ours(model: Any) -> bool:
     from icvi.art.saved_art import ESTIMATORS
+    from icvi.clustering.micro_ward import MicroWard
 
-    return type(model) in ESTIMATORS.values()
+    return type(model) in (*ESTIMATORS.values(), MicroWard)
 
 
 def _joblib() -> Any:

@@ -14,6 +14,7 @@ from icvi.wording import did_you_mean
 
 #: What the names on the command line stand for.
 CLUSTERERS = {
+    "auto": "icvi.MicroWard",
     "art": "icvi.FuzzyART",
     "smart": "icvi.FuzzySMART",
     "minibatch-kmeans": "sklearn.cluster.MiniBatchKMeans",
@@ -32,6 +33,8 @@ _ALIASES = {
     "fuzzy-art": "art",
     "fuzzysmart": "smart",
     "fuzzy-smart": "smart",
+    "microward": "auto",
+    "micro-ward": "auto",
     "stream-kmeans": "streamkmeans",
 }
 #: Parameters that hold a random seed.
@@ -48,13 +51,13 @@ def named_clusterer(name: str, params: Mapping[str, Any], seed: int = 0) -> Any:
     Parameters
     ----------
     name : str
-        One of art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream, streamkmeans;
-        a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or ``your.module.Class``, or
-        an estimator object in a module, ``your.module.model``; or the path of a saved model:
-        ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module and opening a pickle run
-        code: name only modules and files that you trust. Of a module, only a class of clusterers
-        is called. Pickles that another user owns or can write are refused. An ``.icvi`` file holds
-        no code.
+        One of auto, art, smart, minibatch-kmeans, birch, dbstream, denstream, clustream,
+        streamkmeans; a class with its module, ``sklearn.cluster.MiniBatchKMeans`` or
+        ``your.module.Class``, or an estimator object in a module, ``your.module.model``; or the
+        path of a saved model: ``.icvi``, ``.pkl``, ``.pickle`` or ``.joblib``. Importing a module
+        and opening a pickle run code: name only modules and files that you trust. Of a module, only
+        a class of clusterers is called. Pickles that another user owns or can write are refused. An
+        ``.icvi`` file holds no code.
     params : mapping
         Parameters of the class; none with a saved model or an estimator object, which have theirs.
     seed : int, default 0
@@ -93,13 +96,13 @@ def named_clusterer(name: str, params: Mapping[str, Any], seed: int = 0) -> Any:
     return found
 
 
-def is_ours(name: str) -> bool:
-    """Whether a name stands for a clusterer of icvi.
+def has_bounds(name: str) -> bool:
+    """Whether a name stands for a clusterer that works within bounds.
 
-    >>> is_ours("FuzzyART"), is_ours("kmeans")
+    >>> has_bounds("FuzzyART"), has_bounds("kmeans")
     (True, False)
     """
-    return CLUSTERERS.get(_short(name), "").startswith("icvi.")
+    return _short(name) in ("art", "smart")
 
 
 def _short(name: str) -> str:

@@ -1,0 +1,66 @@
+"""How close the labels of every clusterer come to the classes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+from sklearn.metrics import adjusted_rand_score
+
+import processes
+from choose.clusterers import BATCH, ONLINE, PEER, Cluster
+from choose.streams import ORDERS, Spec, load
+from insight.families import Order
+
+
+@dataclass(frozen=True)
+class Score:
+    """The adjusted Rand index of one clusterer, with one setting, on one stream."""
+
+    half: str
+    kind: str
+    data: str
+    order: str
+    clusterer: str
+    setting: str
+    ari: float
+
+
+def all_of(job: tuple[Spec, Order]) -> list[Score]:
+    """Scores of all clusterers of this environment on one stream.
+
+    Those that see all samples at once are run in one order, and count for both.
+    """
+    spec, order = job
+    X, truth = load(spec, order)
+    k = len(set(truth.tolist()))
+    known: dict[str, tuple[dict[str, Cluster], Sequence[Order]]]
+    known = {name: (settings, [order]) for name, settings in ONLINE.items()}
+    if order == "shuffled":
+        known |= {name: (settings, ORDERS) for name, settings in BATCH.items()}
+    scores = []
+    for name, (settings, orders) in known.items():
+        for setting, cluster in settings.items():
+            ari = float(adjusted_rand_score(truth, cluster(X, k)))
+            scores += [
+                Score(spec.half, spec.kind, spec.name, o, name, setting, ari) for o in orders
+            ]
+    return scores
+
+
+def of_peers(jobs: list[tuple[Spec, Order]]) -> list[Score]:
+    """Scores of artlib's clusterer on some streams; none where it cannot be had."""
+    given = [{"spec": asdict(spec), "order": order} for spec, order in jobs]
+    try:
+        answer = processes.ask("choose_peers.py", {"what": "choose", "jobs": given}, _python())
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    scores = []
+    for (spec, order), found in zip(jobs, answer["ari"], strict=True):
+        scores.append(Score(spec.half, spec.kind, spec.name, order, PEER, "", found))
+    return scores
+
+
+def _python() -> str:
+    return processes.peers_python()

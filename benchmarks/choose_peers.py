@@ -1,0 +1,41 @@
+"""The peers' side of choosing clusters: artlib's iCVIFuzzyART on given streams.
+
+Runs in the peers' own environment and never imports icvi.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from artlib import iCVIFuzzyART  # type: ignore[import-not-found,unused-ignore]
+from sklearn.metrics import adjusted_rand_score
+
+from choose.streams import Spec, load
+from clock import Job, Result, serve
+from insight.families import Case, Floats, Ints
+
+VIGILANCE = 0.75
+
+
+def choose(job: Job) -> Result:
+    """Return the adjusted Rand index of every stream."""
+    warnings.simplefilter("ignore")
+    np.seterr(all="ignore")
+    found = []
+    for each in job["jobs"]:
+        given = dict(each["spec"])
+        given["case"] = Case(**given["case"]) if given["case"] else None
+        X, truth = load(Spec(**given), each["order"])
+        found.append(_ari(X, truth))
+    return {"ari": found}
+
+
+def _ari(X: Floats, truth: Ints) -> float:
+    model = iCVIFuzzyART(VIGILANCE, 1e-7, 1.0, iCVIFuzzyART.CALINSKIHARABASZ, offline=False)
+    model.fit(model.prepare_data(X))
+    return float(adjusted_rand_score(truth, model.labels_))
+
+
+if __name__ == "__main__":
+    serve({"choose": choose})

@@ -1,0 +1,1 @@
+"""Clusterers that find out how many clusters there are."""

@@ -1,0 +1,1 @@
+"""Micro-clusters, compiled: a bounded number of moments that cover a stream."""
