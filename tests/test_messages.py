@@ -55,11 +55,12 @@ UNLIKE: dict[str, dict[str, Any]] = {
     "TrackerBank.combine": {"other": icvi.TrackerBank(["CH"])},
     "batch.conn_index": {"winners": WINNERS, "owners": None},
     "watch": {"source": (X, LABELS)},
+    "compare": {"source": X, "clusterers": "art rho=0.5"},
     "NI": {}, "rCIP": {}, "rH": {}, "I": {}, "Conn": {},
 }  # fmt: skip
 
 #: Objects for others to subclass or made by us alone, and what takes a function.
-NOT_CALLED = {"Index", "Path", "State", "Trace", "index"}
+NOT_CALLED = {"Comparison", "Index", "Path", "State", "Trace", "index"}
 #: A partition has others, for trackers.
 PARTITION = {
     "add", "add_many", "remove", "remove_many", "relabel", "relabel_many", "merge_clusters",

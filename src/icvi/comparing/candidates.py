@@ -72,14 +72,17 @@ def candidates_of(clusterers: Any, *, seed: int = 0, bounds: Any = None) -> list
     >>> [each.name for each in candidates_of(["birch threshold=0.5", "art rho=0.5..0.6/0.1"])]
     ['birch threshold=0.5', 'art rho=0.5', 'art rho=0.6']
     """
-    if isinstance(clusterers, Mapping):
+    given = clusterers if isinstance(clusterers, Mapping) else _listed(clusterers)
+    if len(given) > MOST:
+        raise ValueError(f"{len(given):,} clusterers are too many; at most {MOST} can be compared")
+    if isinstance(given, Mapping):
         found = [
             each
-            for name, given in clusterers.items()
-            for each in _named(str(name), given, seed, bounds)
+            for name, one in given.items()
+            for each in _named(str(name), one, seed, bounds)
         ]
     else:
-        found = _unnamed(_listed(clusterers), seed, bounds)
+        found = _unnamed(given, seed, bounds)
     if not found:
         raise ValueError("expected clusterers to compare, got none")
     if len(found) > MOST:
