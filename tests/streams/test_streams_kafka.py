@@ -168,6 +168,28 @@ def test_with_stored_positions_every_message_counts_once(cluster, topic):
     assert seen == list(range(200))
 
 
+def test_with_several_partitions_stops_change_neither_the_samples_nor_their_order(cluster, topic):
+    name = f"{topic}-stopped"
+    cluster.create(name, 3)
+    for number in range(3):
+        mine = range(number, 240, 3)
+        values = [json.dumps({"x": i}).encode() for i in mine]
+        cluster.add(values, name, number, times=[1_000_000 + i for i in mine])
+    rng, seen, position = np.random.default_rng(1), [], None
+    for _ in range(10):
+        with open_source(cluster.url(name), rows=int(rng.integers(5, 25)), **SHORT) as source:
+            if position is not None:
+                source.seek(json.loads(json.dumps(position)))
+            batch = next(iter(source))
+        assert batch.first == len(seen)
+        seen += batch.X[:, 0].tolist()
+        position = batch.position
+    with open_source(cluster.url(name), **SHORT) as source:
+        source.seek(position)
+        seen += first_column(source)
+    assert seen == list(range(240))
+
+
 def test_a_group_decides_nothing(cluster, topic):
     cluster.add(values(0, 20), topic)
     for _ in range(2):

@@ -20,7 +20,9 @@ import icvi
 from icvi.cli.main import main
 from icvi.tracking.reading_times import ReadingTimes
 from icvi.watching.report.trace_reader import TraceReader
+from icvi.watching.trace_files.parquet_trace import ParquetTrace
 from icvi.watching.trace_files.parts import Periods, parts_in
+from icvi.watching.trace_files.rolling_trace import RollingTrace
 from watch_inputs import write_samples
 
 N = 240
@@ -108,6 +110,34 @@ def test_killed_at_any_moment_the_parts_are_the_same_byte_for_byte(whole, tmp_pa
         resumed = run(copy)
         assert resumed.readings_written == N
         assert digests(copy / "t") == expected
+
+
+def test_killed_in_the_middle_of_a_rollover_the_parts_are_the_same(whole, tmp_path, monkeypatch):
+    """A kill leaves the files as they are before and after each of the steps of a rollover."""
+    copies = []
+
+    def copying(kind, name):
+        before = getattr(kind, name)
+
+        def both(self, *arguments, **options):
+            for moment in ("before", "after"):
+                if moment == "after":
+                    before(self, *arguments, **options)
+                if len(parts_in(tmp_path / "run" / "t")) in (1, 2):
+                    copies.append(tmp_path / f"killed-{len(copies)}")
+                    shutil.copytree(tmp_path / "run", copies[-1])
+
+        monkeypatch.setattr(kind, name, both)
+
+    with monkeypatch.context() as monkeypatch:
+        copying(ParquetTrace, "finish")
+        copying(ParquetTrace, "begin")
+        copying(RollingTrace, "_remove_old")
+        run(tmp_path / "run", rows=20)
+    assert len(copies) >= 8
+    for copy in copies[:8]:
+        run(copy)
+        assert digests(copy / "t") == digests(whole / "t")
 
 
 def test_resumed_from_a_checkpoint_before_several_rollovers_parts_are_written_again(

@@ -316,7 +316,7 @@ def options_of(text):
 def test_the_unit_of_the_page_is_one_that_systemd_takes(tmp_path):
     unit = configparser.ConfigParser(interpolation=None)
     unit.optionxform = str
-    unit.read_string(block("ini"))
+    unit.read_string(block("ini").replace("\\\n", " "))
     service = unit["Service"]
     assert (service["Type"], service["Restart"]) == ("notify", "on-failure")
     assert service["SuccessExitStatus"] == "143"

@@ -99,7 +99,7 @@ def _check_stream(given: dict[str, Any]) -> None:
         raise click.UsageError("--checkpoint needs a --trace that is a file: it may be truncated")
     for option, kinds in _SERVERS.items():
         if given[option] is not None and not given["source"].startswith(kinds):
-            place = "kafka://broker:port/topic" if option == "wait" else "redis://host:port/db/key"
+            place = "kafka://broker:9092/topic" if option == "wait" else "redis://host:port/db/key"
             raise click.UsageError(f"{_typed(option)} is for {place}")
     if given["window"] is not None and given["half_life"] is not None:
         raise click.UsageError("give either --window or --half-life")

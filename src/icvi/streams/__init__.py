@@ -1,4 +1,4 @@
-"""Where samples come from: files, pipes, tables, arrays and Redis, as batches of one shape.
+"""Where samples come from: files, pipes, tables, arrays, Redis and Kafka, as batches of one shape.
 
 >>> import numpy as np
 >>> from icvi.streams import open_source

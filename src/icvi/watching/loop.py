@@ -515,8 +515,8 @@ class Loop:
             return None
         self.commit()
         before = self._state() if self.sending is not None else ({}, {})
-        with self.working():
-            alarms = self.tracker.look_again()
+        # Not inside `working`: it takes a moment, and a second signal interrupts it.
+        alarms = self.tracker.look_again()
         if not alarms:
             return None
         self._ended = True

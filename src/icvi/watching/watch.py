@@ -233,7 +233,12 @@ class Watch:
         return every.last if isinstance(every, ReadingTimes) else self.resumed // every * every
 
     def steps(self) -> Generator[Step, None, None]:
-        """Run step by step: some samples, and the readings after each of them."""
+        """Run step by step: some samples, and the readings after each of them.
+
+        While nothing comes there is a step without samples now and then, whose tracker is a copy
+        for which the time has passed. The last step may have none, either: it has the alarms of a
+        last look at the clusters.
+        """
         if self._run:
             raise ValueError("a watch runs only once; call icvi.watch again")
         self._run = True

@@ -132,13 +132,15 @@ class TraceFile(Output):
 
 
 def is_folder(path: str | os.PathLike[str]) -> bool:
-    """Whether a trace is to be a folder of parts: its path ends with a slash, or is a folder.
+    """Whether a trace is to be a folder of parts: its path ends with a slash, or is such a folder.
 
     >>> is_folder("runs/"), is_folder("run.parquet")
     (True, False)
     """
     text = os.fspath(path)
-    return text.endswith(("/", os.sep)) or os.path.isdir(text)
+    # A folder that is called like a file is probably a mistake.
+    named = bool(os.path.splitext(text)[1])
+    return text.endswith(("/", os.sep)) or (os.path.isdir(text) and not named)
 
 
 def _listed(names: Sequence[str]) -> str:
