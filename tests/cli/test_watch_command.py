@@ -770,7 +770,7 @@ def test_completion_prints_a_script(shell):
 
 
 COMPLETED = {
-    "icvi comp": {"completion"},
+    "icvi comp": {"compare", "completion"},
     "icvi watch --clu": {"--clusterer"},
     "icvi watch --rho": {"--rho", "--rho-a", "--rho-b"},
     "icvi watch s.csv --clusterer mini": {"minibatch-kmeans"},

@@ -77,9 +77,7 @@ def candidates_of(clusterers: Any, *, seed: int = 0, bounds: Any = None) -> list
         raise ValueError(f"{len(given):,} clusterers are too many; at most {MOST} can be compared")
     if isinstance(given, Mapping):
         found = [
-            each
-            for name, one in given.items()
-            for each in _named(str(name), one, seed, bounds)
+            each for name, one in given.items() for each in _named(str(name), one, seed, bounds)
         ]
     else:
         found = _unnamed(given, seed, bounds)

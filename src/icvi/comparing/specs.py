@@ -61,7 +61,7 @@ def parse_spec(text: str) -> list[Spec]:
     >>> parse_spec("birch threshold=0.5..0.2/0.1")
     Traceback (most recent call last):
     ...
-    ValueError: threshold=0.5..0.2/0.1: the range is empty; give the smaller number first
+    ValueError: 'threshold=0.5..0.2/0.1': the range is empty; give the smaller number first
     """  # noqa: E501  a list in one line
     parts = _parts(text)
     first = next((i for i, part in enumerate(parts) if "=" in part), len(parts))

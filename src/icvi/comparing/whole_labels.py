@@ -20,9 +20,10 @@ def needs_all(clusterer: Any) -> bool:
     """Whether a clusterer can only label samples that it was fitted on, all at once.
 
     >>> from sklearn.cluster import DBSCAN, KMeans, MiniBatchKMeans
-    >>> [needs_all(each) for each in (DBSCAN(), KMeans(), KMeans().fit([[0.0]] * 9), MiniBatchKMeans())]
+    >>> fitted = KMeans(1).fit([[0.0], [1.0]])
+    >>> [needs_all(each) for each in (DBSCAN(), KMeans(), fitted, MiniBatchKMeans())]
     [True, True, False, False]
-    """  # noqa: E501  a call in one line
+    """
     if isinstance(clusterer, type) or comes_from(clusterer, "icvi.art"):
         return False
     if any(hasattr(clusterer, method) for method in ("partial_fit", "learn_one")):
