@@ -95,7 +95,7 @@ class Observer:
     def _partition(self, data: PageData, clusters: Clusters, styles: _Styles) -> dict[str, Any]:
         tracker = data.tracker
         if tracker is None or not len(data.shown):
-            return {"plane": None, "points": Table(()), "centers": []}
+            return {"plane": None, "points": Table(np.empty((0, 4))), "centers": []}
         return self._plane.place(data, tracker, clusters, styles.number)
 
     def _sizes(self, data: PageData) -> dict[str, Any]:

@@ -31,7 +31,8 @@ from icvi.watching.terminal.pace import Pace
 
 #: Viewers at the same time.
 VIEWERS = 20
-_DETAILS = 2.0  # seconds between two looks at the details, at least, unless there are alarms
+_SNAPSHOT = 0.5  # seconds between two snapshots, at least
+_DETAILS = 3.0  # seconds between two looks at the details, at least, unless there are alarms
 _SHARE = 0.005  # of the run time that they may take
 _LONGEST = 60.0  # seconds between two looks, at most
 _LAST = 1.0  # seconds for viewers to get the last change
@@ -226,4 +227,4 @@ class Live(Output):
             checkpoint=self.checkpoint(),
             ended=self._ended,
         )
-        self._due = now + PAUSE
+        self._due = now + _SNAPSHOT
