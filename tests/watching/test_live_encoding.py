@@ -108,7 +108,7 @@ def test_what_has_not_changed_is_not_sent():
 
 
 def test_counts_are_exact_and_readings_have_six_digits():
-    table = Table(np.array([[123456789012.0, 1 / 3, np.nan, np.inf, -np.inf, -0.0]]))
+    table = Table(np.array([[123456789012.0, 1 / 3, np.nan, np.inf, -np.inf, -0.0]]), exact=1)
     row = json.loads(whole({"t": table}))["rows"]["t"][4][0][1]
     assert row == [123456789012, 0.333333, None, np.inf, -np.inf, 0]
 

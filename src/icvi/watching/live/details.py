@@ -113,7 +113,10 @@ class Observer:
         rows[buckets[ends]] = np.stack(columns, axis=1)
         meta = [[layer.name, layer.style.colour, layer.style.hatch] for layer in found]
         # Columns mean something else when another cluster is shown: start again then.
-        return {"layers": meta, "sizes": Table(rows, width=width, later=rows.shape[1])}
+        return {
+            "layers": meta,
+            "sizes": Table(rows, width=width, later=rows.shape[1], exact=rows.shape[1]),
+        }
 
 
 class _Styles:

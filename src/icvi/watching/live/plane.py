@@ -47,7 +47,7 @@ class Plane:
             X, numbers, labels = X[chosen], numbers[chosen], [labels[i] for i in chosen.tolist()]
         plane = self._projection(data, X, numbers, tracker.centers)
         styles = np.array([style(label) for label in labels], dtype=float)
-        rows = np.column_stack([plane.samples, numbers.astype(float), styles])
+        rows = np.column_stack([numbers.astype(float), styles, plane.samples])
         about = {
             "across": plane.across,
             "up": plane.up,
@@ -57,7 +57,7 @@ class Plane:
         }
         return {
             "plane": about,
-            "points": Table(self._slotted(numbers, rows)),
+            "points": Table(self._slotted(numbers, rows), exact=2),
             "centers": _centers(plane, clusters),
         }
 

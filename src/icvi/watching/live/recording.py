@@ -220,7 +220,7 @@ class Live(Output):
             rate=self._pace.rate,
             names=tuple(history.names),
             values=table[read[-1], 2 : 2 + len(history.names)] if len(read) else np.empty(0),
-            history=Table(table, width=history.width, later=2 + len(history.names)),
+            history=Table(table, width=history.width, later=2 + len(history.names), exact=2),
             recent=self._recent.look(table),
             details=self._details,
             last_sample=self.last_sample,
