@@ -95,7 +95,7 @@ class Observer:
     def _partition(self, data: PageData, clusters: Clusters, styles: _Styles) -> dict[str, Any]:
         tracker = data.tracker
         if tracker is None or not len(data.shown):
-            return {"plane": None, "points": Table(()), "centers": []}
+            return {"plane": None, "points": Table(np.empty((0, 4))), "centers": []}
         return self._plane.place(data, tracker, clusters, styles.number)
 
     def _sizes(self, data: PageData) -> dict[str, Any]:
@@ -113,7 +113,10 @@ class Observer:
         rows[buckets[ends]] = np.stack(columns, axis=1)
         meta = [[layer.name, layer.style.colour, layer.style.hatch] for layer in found]
         # Columns mean something else when another cluster is shown: start again then.
-        return {"layers": meta, "sizes": Table(rows, width=width, later=rows.shape[1])}
+        return {
+            "layers": meta,
+            "sizes": Table(rows, width=width, later=rows.shape[1], exact=rows.shape[1]),
+        }
 
 
 class _Styles:

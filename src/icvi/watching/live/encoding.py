@@ -38,12 +38,15 @@ class Table:
     later : int
         Columns of which the later of two neighbours counts; of the others, the first half are
         lowest values, and the rest highest ones.
+    exact : int
+        Leading columns of an array that are counts; the others are sent with six digits.
     """
 
     rows: NDArray[np.float64] | Sequence[tuple[Any, ...]]
     first: int = 0
     width: int = 1
     later: int = 0
+    exact: int = 0
 
     @property
     def stop(self) -> int:
@@ -95,8 +98,9 @@ def _different(new: Any, old: Any) -> Iterator[int]:
         if np.shape(new) != np.shape(old) or type(new) is not type(old):
             yield from range(len(new))
             return
-        same = (new == old) | (np.isnan(new) & np.isnan(old))
-        yield from np.flatnonzero(~same.all(axis=1)).tolist()
+        # By their bits: nan is the same as nan.
+        bits = (np.ascontiguousarray(rows).view(np.int64) for rows in (new, old))
+        yield from np.flatnonzero(np.not_equal(*bits).any(axis=1)).tolist()
         return
     yield from (i for i, (a, b) in enumerate(zip(new, old)) if a != b)
 
@@ -130,11 +134,20 @@ def _table(table: Table, before: Table | None) -> str | None:
     facts = (table.first, table.stop, table.width)
     if before is not None and not rows and facts == (before.first, before.stop, before.width):
         return None
-    chosen: Any = [table.rows[i - table.first] for i in rows]
     if isinstance(table.rows, np.ndarray):
-        chosen = np.asarray(chosen).tolist()
-    text = ",".join(f"[{i},{_value(row)}]" for i, row in zip(rows, chosen))
+        text = _numbers(rows, table.rows[np.array(rows, dtype=int) - table.first], table.exact)
+    else:
+        text = ",".join(f"[{i},{_value(table.rows[i - table.first])}]" for i in rows)
     return f"[{table.first},{table.stop},{table.joins(before)},{table.later},[{text}]]"
+
+
+def _numbers(places: list[int], rows: NDArray[np.float64], exact: int) -> str:
+    """Rows of numbers; many at a time, because most of what is sent is that."""
+    columns = ["%.15g"] * exact + ["%.6g"] * (rows.shape[1] - exact)
+    form = f"[%d,[{','.join(columns)}]]"
+    text = ",".join([form % (i, *row) for i, row in zip(places, rows.tolist())])
+    # Every reader takes 1e999 for infinity.
+    return text.replace("nan", "null").replace("inf", "1e999")
 
 
 def _value(value: Any) -> str:

@@ -20,7 +20,7 @@ from icvi.watching.live.encoding import State, delta, whole
 #: Changes that are kept for viewers that are behind.
 KEPT = 64
 #: Seconds between two changes, at least.
-PAUSE = 0.5
+PAUSE = 1.0
 #: Parts that may wait, and the bytes per second that they may take.
 BULKY = ("clusters", "points", "sizes")
 RATE = 2000.0

@@ -34,7 +34,7 @@ class Plane:
     def __init__(self) -> None:
         self._found: Projection | None = None
         self._renew = 0.0
-        self._slots: dict[int, int] = {}
+        self._slots: NDArray[np.int64] = np.empty(0, dtype=np.int64)  # the sample of each row
 
     def place(
         self, data: PageData, tracker: Tracker, clusters: Clusters, style: Callable[[Hashable], int]
@@ -46,10 +46,8 @@ class Plane:
             chosen = np.linspace(0, len(numbers) - 1, POINTS).astype(int)
             X, numbers, labels = X[chosen], numbers[chosen], [labels[i] for i in chosen.tolist()]
         plane = self._projection(data, X, numbers, tracker.centers)
-        rows = [
-            (x, y, float(number), style(label))
-            for (x, y), number, label in zip(plane.samples.tolist(), numbers.tolist(), labels)
-        ]
+        styles = np.array([style(label) for label in labels], dtype=float)
+        rows = np.column_stack([numbers.astype(float), styles, plane.samples])
         about = {
             "across": plane.across,
             "up": plane.up,
@@ -59,7 +57,7 @@ class Plane:
         }
         return {
             "plane": about,
-            "points": Table(tuple(self._slotted(numbers.tolist(), rows))),
+            "points": Table(self._slotted(numbers, rows), exact=2),
             "centers": _centers(plane, clusters),
         }
 
@@ -75,13 +73,18 @@ class Plane:
         middle = (centers - old.mean) @ old.axes
         return Projection(across, middle, old.across, old.up, axes=old.axes, mean=old.mean)
 
-    def _slotted(self, numbers: list[int], rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    def _slotted(
+        self, numbers: NDArray[np.int64], rows: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Rows in their slots; new samples take those of samples that have gone."""
-        stay = {n: slot for n in numbers if (slot := self._slots.get(n, POINTS)) < len(numbers)}
-        free = iter(sorted(set(range(len(numbers))) - set(stay.values())))
-        self._slots = {n: stay[n] if n in stay else next(free) for n in numbers}
-        placed = dict(zip((self._slots[n] for n in numbers), rows))
-        return [placed[i] for i in range(len(numbers))]
+        slots = np.full(len(numbers), -1)
+        before = self._slots[: len(numbers)]
+        stays = np.isin(before, numbers)
+        slots[: len(before)][stays] = before[stays]
+        slots[slots < 0] = numbers[~np.isin(numbers, slots)]
+        order = np.argsort(numbers)
+        self._slots = slots
+        return np.asarray(rows[order[np.searchsorted(numbers, slots, sorter=order)]])
 
 
 def _centers(plane: Projection, clusters: Clusters) -> list[tuple[float, float, float, int]]:

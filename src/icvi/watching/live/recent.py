@@ -47,4 +47,4 @@ class Recent:
             rows = np.concatenate([self._rows, row[None]])
             gone = max(0, len(rows) - MOST)
             self._rows, self._first = rows[gone:], self._first + gone
-        return Table(self._rows, self._first, later=2 + m)
+        return Table(self._rows, self._first, later=2 + m, exact=2)

@@ -31,7 +31,8 @@ from icvi.watching.terminal.pace import Pace
 
 #: Viewers at the same time.
 VIEWERS = 20
-_DETAILS = 2.0  # seconds between two looks at the details, at least, unless there are alarms
+_SNAPSHOT = 0.5  # seconds between two snapshots, at least
+_DETAILS = 3.0  # seconds between two looks at the details, at least, unless there are alarms
 _SHARE = 0.005  # of the run time that they may take
 _LONGEST = 60.0  # seconds between two looks, at most
 _LAST = 1.0  # seconds for viewers to get the last change
@@ -219,11 +220,11 @@ class Live(Output):
             rate=self._pace.rate,
             names=tuple(history.names),
             values=table[read[-1], 2 : 2 + len(history.names)] if len(read) else np.empty(0),
-            history=Table(table, width=history.width, later=2 + len(history.names)),
+            history=Table(table, width=history.width, later=2 + len(history.names), exact=2),
             recent=self._recent.look(table),
             details=self._details,
             last_sample=self.last_sample,
             checkpoint=self.checkpoint(),
             ended=self._ended,
         )
-        self._due = now + PAUSE
+        self._due = now + _SNAPSHOT

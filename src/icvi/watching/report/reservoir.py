@@ -17,6 +17,7 @@ from icvi.watching.step import Kept, Output, Step
 MOST = 2_000
 #: Values to keep, at most: fewer samples where each has thousands of features.
 NUMBERS = 4_000_000
+_WAITING = 64  # candidates, at most: their samples may be large
 
 
 class Reservoir(Output):
@@ -29,47 +30,78 @@ class Reservoir(Output):
     ----------
     most : int
         Samples to keep, at most.
-
-    Attributes
-    ----------
-    X : array of shape (n, d)
-        The samples, in the order of the stream.
-    labels : list
-        The label of each.
-    numbers : array of n
-        The position of each in the stream, from 1.
     """
 
     def __init__(self, most: int = MOST) -> None:
         self.most = most
-        self.X: NDArray[np.float64] = np.empty((0, 0))
-        self.labels: list[Hashable] = []
-        self.numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
+        self._X: NDArray[np.float64] = np.empty((0, 0))
+        self._labels: list[Hashable] = []
+        self._numbers: NDArray[np.int64] = np.empty(0, dtype=np.int64)
         self._ranks: NDArray[np.uint64] = np.empty(0, dtype=np.uint64)
+        #: No sample with a larger hash enters.
         self._largest = np.uint64(0)
+        # Samples that will enter, unless others with smaller hashes come: one by one, each would
+        # cost as much as all together.
+        self._candidates: list[tuple[NDArray[np.float64], list[Hashable], NDArray[np.int64]]] = []
+        self._n_candidates = 0
 
     def __len__(self) -> int:
         return len(self.numbers)
 
+    @property
+    def X(self) -> NDArray[np.float64]:
+        """The samples, in the order of the stream."""
+        self._enter()
+        return self._X
+
+    @property
+    def labels(self) -> list[Hashable]:
+        """The label of each."""
+        self._enter()
+        return self._labels
+
+    @property
+    def numbers(self) -> NDArray[np.int64]:
+        """The position of each in the stream, from 1."""
+        self._enter()
+        return self._numbers
+
     def take(self, step: Step) -> None:
         """Process the next step."""
-        d = step.X.shape[1]
-        room = min(self.most, max(1, NUMBERS // max(d, 1)))
+        room = self._room(step.X.shape[1])
         numbers = np.arange(step.first + 1, step.stop + 1)
-        ranks, old = hashed(numbers), self._ranks
-        candidates = (
-            np.flatnonzero(ranks < self._largest) if len(old) >= room else np.arange(len(ranks))
-        )
-        candidates = candidates[_smallest(ranks[candidates], room)]
-        if not len(candidates):
+        ranks = hashed(numbers)
+        if len(self._ranks) >= room:
+            chosen = np.flatnonzero(ranks < self._largest)
+            chosen = chosen[_smallest(ranks[chosen], room)]
+        else:
+            chosen = _smallest(ranks, room)
+        if not len(chosen):
             return
-        kept = _smallest(np.concatenate([old, ranks[candidates]]), room)
-        stay, enter = kept[kept < len(old)], candidates[kept[kept >= len(old)] - len(old)]
-        self.X = np.concatenate([self.X.reshape(-1, d)[stay], step.X[enter]])
-        self.numbers = np.concatenate([self.numbers[stay], numbers[enter]])
-        self._rank()
-        self.labels = [self.labels[i] for i in stay.tolist()]
-        self.labels += [plain(label) for label in step.labels[enter].tolist()]
+        labels = [plain(label) for label in step.labels[chosen].tolist()]
+        self._candidates.append((step.X[chosen], labels, numbers[chosen]))
+        self._n_candidates += len(chosen)
+        if self._n_candidates > _WAITING or len(self._ranks) < room:
+            self._enter()
+
+    def _room(self, d: int) -> int:
+        return min(self.most, max(1, NUMBERS // max(d, 1)))
+
+    def _enter(self) -> None:
+        """Let the candidates with the smallest hashes in."""
+        if not self._candidates:
+            return
+        d = self._candidates[0][0].shape[1]
+        found = [(self._X.reshape(-1, d), self._labels, self._numbers), *self._candidates]
+        self._candidates, self._n_candidates = [], 0
+        numbers = np.concatenate([part[2] for part in found])
+        ranks = hashed(numbers)
+        kept = _smallest(ranks, self._room(d))
+        labels = [label for part in found for label in part[1]]
+        self._X = np.concatenate([part[0] for part in found])[kept]
+        self._labels = [labels[i] for i in kept.tolist()]
+        self._numbers, self._ranks = numbers[kept], ranks[kept]
+        self._largest = self._ranks.max(initial=0)
 
     def keep(self) -> Kept:
         """The state, for a checkpoint."""
@@ -86,12 +118,10 @@ class Reservoir(Output):
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restore the state from a checkpoint."""
         labels = [from_json(label) for label in facts["labels"]]
-        self.X, self.numbers = np.array(arrays["X"]), np.array(arrays["numbers"])
-        self.labels = [labels[code] for code in arrays["codes"].tolist()]
-        self._rank()
-
-    def _rank(self) -> None:
-        self._ranks = hashed(self.numbers)
+        self._X, self._numbers = np.array(arrays["X"]), np.array(arrays["numbers"])
+        self._labels = [labels[code] for code in arrays["codes"].tolist()]
+        self._candidates, self._n_candidates = [], 0
+        self._ranks = hashed(self._numbers)
         self._largest = self._ranks.max(initial=0)
 
 

@@ -345,8 +345,8 @@
       if (plot.match_aspect !== state.plane.equal) plot.match_aspect = state.plane.equal;
     }
     model("samples").data = {
-      x: points.map((row) => row[0]), y: points.map((row) => row[1]), number: points.map((row) => row[2]),
-      name: points.map((row) => of(row[3])[0]), colour: points.map((row) => tint(of(row[3])[1])), marker: points.map((row) => of(row[3])[2]),
+      number: points.map((row) => row[0]), x: points.map((row) => row[2]), y: points.map((row) => row[3]),
+      name: points.map((row) => of(row[1])[0]), colour: points.map((row) => tint(of(row[1])[1])), marker: points.map((row) => of(row[1])[2]),
     };
     const rows = clusterRows().filter((row) => row[8] !== null);
     const places = (chosen) => ({x: chosen.map((row) => row[8]), y: chosen.map((row) => row[9])});
