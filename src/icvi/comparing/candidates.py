@@ -151,14 +151,13 @@ def _unnamed(given: Sequence[Any], seed: int, bounds: Any) -> list[Candidate]:
 
 def _made(spec: Spec, seed: int, bounds: Any) -> Candidate:
     """The candidate that a text stands for."""
-    params = dict(spec.params)
-    if bounds is not None and has_bounds(spec.name):
-        params.setdefault("bounds", bounds)
     try:
-        clusterer = named_clusterer(spec.name, params, seed)
+        clusterer = named_clusterer(spec.name, spec.params, seed)
     except (ValueError, ImportError, OSError) as error:
         error.add_note(f"in the clusterer {short(spec.text(whole=True))}")
         raise
+    if bounds is not None and has_bounds(spec.name) and "bounds" not in spec.params:
+        clusterer.set_params(bounds=bounds)
     return Candidate(spec.text(), clusterer, {**_params(clusterer), **spec.params})
 
 

@@ -262,6 +262,14 @@ def comparing(source: Any, clusterers: Any, indices: Any = "paper", **given: Any
     tracking = {name: o[name] for name in ("window", "half_life")}
     tracking["insight"] = "verdict" if insight else False  # no alarms: the verdict is at the end
     tracking["bounds"] = bounds if prototypes and not by_name else None
+    takes = prototypes or any(
+        hasattr(each.clusterer, "bounds") and (by_name or each.clusterer.bounds is bounds)
+        for each in candidates
+    )
+    if bounds is not None and not takes:
+        raise ValueError(
+            "bounds (--bounds) are for FuzzyART and FuzzySMART, and for Conn; leave them out"
+        )
     everything = _Everything(source, reading, o, batch)
     labellers = {
         each.name: _labeller(each, batch, everything, bounds if by_name else None)

@@ -31,6 +31,7 @@ _TYPED = {
     "(learn=True, no --no-learn)": "(no --no-learn)",
     "raise batch (--batch)": "raise --batch",
     "begin (--begin)": "--begin",
+    "bounds (--bounds)": "--bounds",
     "truth (--truth)": "--truth",
     "truth= (--truth COL)": "--truth COL",
     "bounds=(low, high) (--bounds LOW HIGH)": "--bounds LOW HIGH",
