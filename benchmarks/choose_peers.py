@@ -1,6 +1,7 @@
 """The peers' side of choosing clusters: artlib's iCVIFuzzyART on given streams.
 
-Runs in the peers' own environment and never imports icvi.
+Runs in the peers' own environment and never imports icvi. With the options that artlib has by
+default, it sees all samples before it labels the first.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def choose(job: Job) -> Result:
 
 
 def _ari(X: Floats, truth: Ints) -> float:
-    model = iCVIFuzzyART(VIGILANCE, 1e-7, 1.0, iCVIFuzzyART.CALINSKIHARABASZ, offline=False)
+    model = iCVIFuzzyART(VIGILANCE, 1e-7, 1.0, iCVIFuzzyART.CALINSKIHARABASZ)
     model.fit(model.prepare_data(X))
     return float(adjusted_rand_score(truth, model.labels_))
 

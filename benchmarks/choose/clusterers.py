@@ -112,4 +112,4 @@ BATCH: dict[str, dict[str, Cluster]] = {
     "KMeans, k by silhouette": {"": _k_means_by_silhouette},
     "HDBSCAN": {"": _hdbscan},
 }
-PEER = "iCVIFuzzyART of artlib, vigilance 0.75, half of the sets"
+PEER = "iCVIFuzzyART of artlib, vigilance 0.75, some of the sets"

@@ -54,7 +54,8 @@ def of_peers(jobs: list[tuple[Spec, Order]]) -> list[Score]:
     given = [{"spec": asdict(spec), "order": order} for spec, order in jobs]
     try:
         answer = processes.ask("choose_peers.py", {"what": "choose", "jobs": given}, _python())
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"artlib failed on {len(jobs)} streams, which its row leaves out: {error}")
         return []
     scores = []
     for (spec, order), found in zip(jobs, answer["ari"], strict=True):

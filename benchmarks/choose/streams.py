@@ -23,7 +23,7 @@ KINDS = {"compact": 2.6, "hard": 1.8}
 #: Features and clusters.
 SIZES = ((2, 5), (10, 3), (5, 8), (3, 12))
 #: Those that artlib, which takes long, gets as well; of real data, it gets the small sets.
-FEWER = SIZES[:2]
+FEWER = SIZES[:1]
 ORDERS: tuple[Order, ...] = ("by class", "shuffled")
 
 _FIRST = 90_000  # number of the first case: no other benchmark has it
@@ -63,7 +63,7 @@ def load(spec: Spec, order: Order) -> tuple[Floats, Ints]:
 def is_small(spec: Spec) -> bool:
     """Whether a data set is for clusterers that take long, too."""
     if spec.case is None:
-        return spec.name in ("iris", "wine", "r15")
+        return spec.name in ("iris", "wine")
     return (spec.case.d, spec.case.k) in FEWER
 
 

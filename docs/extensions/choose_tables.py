@@ -29,7 +29,7 @@ def substitutions(measured: dict[str, Any]) -> dict[str, str]:
     goals = measured["missed"]
     return {
         "choose_sets": str(held["sets"]["compact"]),
-        "choose_missed": "It misses " + "; ".join(goals) + "." if goals else "It reaches both.",
+        "choose_missed": "It misses " + "; ".join(goals) + "." if goals else "It reaches all four.",
     }
 
 
