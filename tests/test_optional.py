@@ -228,6 +228,7 @@ GUARDED = {
     "study/experiment.py",  # study/__init__.py checks
     "study/tasks.py",
     "wording.py",  # callers check for jinja2
+    "watching/live/figures.py",  # watching/live/page.py guards
     "watching/labellers/parameters.py",  # asked about a class of river
     "watching/labellers/river_labels.py",  # asked about an object of river
     "watching/labellers/scikit_labels.py",  # asked about an estimator of scikit-learn

@@ -32,7 +32,8 @@ from icvi.watching.terminal.pace import Pace
 #: Viewers at the same time.
 VIEWERS = 20
 _SNAPSHOT = 0.5  # seconds between two snapshots, at least
-_DETAILS = 3.0  # seconds between two looks at the details, at least, unless there are alarms
+_DETAILS = 5.0  # seconds between two looks at the details while nothing special happens
+_SOON = 1.0  # where there are alarms or other clusters, or the loop waits
 _SHARE = 0.005  # of the run time that they may take
 _LONGEST = 60.0  # seconds between two looks, at most
 _LAST = 1.0  # seconds for viewers to get the last change
@@ -75,6 +76,7 @@ class Live(Output):
         self._recent = Recent(len(history.names))
         self._observer = Observer(history, self._reservoir, run)
         self._details, self._details_due, self._looked = Details(), 0.0, False
+        self._soonest, self._k = 0.0, 0
         self._pace, self._seen_before = Pace(), 0
         self._fresh, self._due = True, 0.0
         self._ended: str | None = None
@@ -126,8 +128,8 @@ class Live(Output):
         self._tracker = step.tracker
         self._reservoir.take(step)
         self._alive, self._fresh, self.last_sample = time.monotonic(), False, time.time()
-        if step.trace.alarms or step.alerts:
-            self._details_due = 0.0
+        if step.trace.alarms or step.alerts or step.tracker.n_clusters != self._k:
+            self._details_due = min(self._details_due, self._soonest)
         if self._alive >= self._due:
             self._take_snapshot(self._alive)
 
@@ -186,6 +188,7 @@ class Live(Output):
         while not self._stop.wait(PAUSE):
             with self._lock:
                 if self._resting and not self._fresh:
+                    self._details_due = min(self._details_due, self._soonest)
                     self._take_snapshot(time.monotonic())
             if self.hub.viewers:
                 self.hub.advance()
@@ -203,7 +206,9 @@ class Live(Output):
             self._details = self._observer.look(tracker, self._log.newest)
             cost = time.thread_time() - start if self._looked else 0.0  # at first, it compiles
             self._looked = True
-            self._details_due = now + min(max(_DETAILS, cost / _SHARE), _LONGEST)
+            pause = min(cost / _SHARE, _LONGEST)
+            self._soonest, self._details_due = now + max(_SOON, pause), now + max(_DETAILS, pause)
+            self._k = tracker.n_clusters
             self._fresh = True
         else:
             self._fresh = not history.seen
