@@ -5,7 +5,7 @@
 set -eu
 
 python=${PYTHON:-python3.11}
-extras=art,plot,pandas,arrow,stream,redis,report,spark
+extras=art,plot,pandas,arrow,stream,redis,kafka,report,metrics,spark
 # The pages of docs/ use river, and so do examples in the docstrings of these folders.
 with_river="$(grep -rlw --include='test_*.py' river tests) tests/test_docs.py"
 with_river="$with_river src/icvi/compat src/icvi/watching/labellers"

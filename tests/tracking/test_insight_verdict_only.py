@@ -49,5 +49,5 @@ def test_it_stays_silent_when_it_is_saved_copied_and_loaded(tmp_path):
 
 
 def test_other_words_are_refused():
-    with pytest.raises(TypeError, match="expected insight to be True or False, got 'alarms'"):
+    with pytest.raises(TypeError, match="insight to be True, False or 'verdict', got 'alarms'"):
         icvi.Tracker(["CH"], insight="alarms")
