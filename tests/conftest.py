@@ -22,6 +22,7 @@ GOLDEN = Path(__file__).parent / "golden"
 LONG = {
     "test_connectivity_changes.py",
     "test_docs.py",
+    "test_live_page.py",
     "test_spark_frames.py",
     "test_spark_kills.py",
     "test_study.py",
