@@ -154,7 +154,9 @@ class Tracker(ClusterSummary):
         on_clusters = [index for index in self.indices if index.on == "clusters"]
         silent = isinstance(insight, str) and insight == "verdict"
         if isinstance(insight, str) and not silent:
-            raise TypeError(f"expected insight to be True, False or 'verdict', got {short(insight)}")
+            raise TypeError(
+                f"expected insight to be True, False or 'verdict', got {short(insight)}"
+            )
         insight, distinct = silent or as_flag(insight, "insight"), as_distinct(distinct)
         self._reader = IndexReader(on_clusters, noise_label, scatter=insight)
         self._clusters = self._reader.partition
