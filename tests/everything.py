@@ -238,6 +238,7 @@ def scores():
     icvi.scores_by(np.arange(1200) % 400, np.tile(X, (20, 1)), np.tile(LABELS, 20), "all")
     icvi.reasons([icvi.score(X, LABELS, "CH")])
     icvi.verdict(X, LABELS)
+    icvi.compare(X, ["art rho=0.5", "auto max_micro=12"], "all")
     many = np.tile(X, (60, 1)) + RNG.normal(size=(3600, 2))  # more than numpy alone is for
     for name in set(icvi.batch.__all__) - {"conn_index", "conn_index_score"}:
         getattr(icvi.batch, name)(X, LABELS)
