@@ -71,7 +71,7 @@ WATCHED: dict[str, Watched] = {
 PICKLED = [name for name in KINDS if name.startswith(("fuzzy", "quantizer"))]
 
 #: States that were pickled, and that only `icvi.saving.old_pickles` loads.
-_NEWER = ("bank", "insight", "panes")
+_NEWER = ("bank", "insight", "micro-ward", "panes")
 PICKLED_STATES = [
     name for name in KINDS if name not in PICKLED and not any(new in name for new in _NEWER)
 ]

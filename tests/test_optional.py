@@ -223,6 +223,7 @@ def test_checking_imports_nothing(tmp_path, monkeypatch):
 #: Modules that are imported where `needed` guards, or where the package made the object given.
 GUARDED = {
     "art/fuzzy_artmap.py",  # art/scikit.py was imported before
+    "comparing/report/figures.py",  # comparing/report/output.py guards
     "batch/groups/codes.py",  # asked about a column of the package, or looks for pyarrow first
     "batch/groups/frames.py",  # asked about a frame of the package
     "study/experiment.py",  # study/__init__.py checks

@@ -23,7 +23,17 @@ CLASSES = {"Connectivity", "Tracker", "TrackerBank"}
 CLASSES |= {"FuzzyART", "FuzzyARTMAP", "FuzzySMART", "Quantizer"}
 #: Public names that do nothing with samples by themselves.
 NO_SAMPLES = {"CacheWarning", "IndexCompilationError", "UndefinedIndexError"}
-NO_SAMPLES |= {"Comparison", "Index", "Path", "State", "Trace", "index", "plots", "spark", "__version__"}
+NO_SAMPLES |= {
+    "Comparison",
+    "Index",
+    "Path",
+    "State",
+    "Trace",
+    "index",
+    "plots",
+    "spark",
+    "__version__",
+}
 NO_SAMPLES |= {name for name in icvi.__all__ if isinstance(getattr(icvi, name), icvi.Index)}
 
 

@@ -306,7 +306,7 @@ def test_a_broker_that_goes_away_and_comes_back_is_waited_for(cluster, topic):
         back.start()
         for _ in range(3):
             assert next(batches) is None
-        back.join()
+        back.join(10)
         cluster.add(values(5, 9), topic)
         assert next_batch(batches).X[:, 0].tolist() == [5.0, 6.0, 7.0, 8.0]
 

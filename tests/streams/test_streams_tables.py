@@ -295,7 +295,7 @@ def test_arrays_of_other_shapes_and_kinds_are_refused():
         with pytest.raises(error, match=message):
             collected(what)
     with pytest.raises(
-        ValueError, match="expected a file or a Redis stream to follow, got ndarray"
+        ValueError, match="expected a file, a Redis stream or a topic to follow, got ndarray"
     ):
         open_source(X, follow=True)
     with pytest.raises(

@@ -167,7 +167,7 @@ def test_before_the_first_sample_there_is_no_step(tmp_path):
     timer.start()
     with watching(path, label="c", indices=["CH"], follow=True) as one:
         assert len(next(one.steps()).labels)
-    timer.join()
+    timer.join(10)
 
 
 def test_half_a_row_is_not_lost_when_a_wait_is_left(tmp_path):
@@ -194,7 +194,7 @@ def test_a_header_that_comes_in_two_halves_is_waited_for(tmp_path):
             assert next(source.batches(0.01)).X.tolist() == [[1.0, 2.0]]
             assert source.columns == ("x", "y")
     finally:
-        timer.join()
+        timer.join(10)
 
 
 def test_a_pipe_says_that_nothing_comes(tmp_path):

@@ -149,7 +149,7 @@ def taken(event, state):
 def test_a_viewer_gets_everything_first_and_changes_then():
     source, state = Source(), {}
     hub = Hub(source, 2)
-    viewer = hub.join()
+    viewer = hub.enter()
     version, events = hub.wait(viewer, 0, 0.0)
     assert [taken(event, state) for event in events] == ["full"]
     source.change(k=1)
@@ -164,7 +164,7 @@ def test_a_viewer_gets_everything_first_and_changes_then():
 def test_a_viewer_that_is_far_behind_gets_everything_again():
     source, state = Source(), {}
     hub = Hub(source, 2)
-    slow = hub.join()
+    slow = hub.enter()
     version, events = hub.wait(slow, 0, 0.0)
     taken(events[0], state)
     for k in range(1, hubs.KEPT + 1):
@@ -181,19 +181,19 @@ def test_a_viewer_that_is_far_behind_gets_everything_again():
 
 def test_viewers_share_what_was_encoded():
     hub = Hub(Source(), 3)
-    first, second = hub.join(), hub.join()
+    first, second = hub.enter(), hub.enter()
     assert hub.wait(first, 0, 0.0)[1][0] is hub.wait(second, 0, 0.0)[1][0]
 
 
 def test_there_are_only_so_many_viewers():
     hub = Hub(Source(), 2)
-    first = hub.join()
-    assert hub.join() is not None
-    assert hub.join() is None
+    first = hub.enter()
+    assert hub.enter() is not None
+    assert hub.enter() is None
     hub.leave(first)
-    assert hub.join() is not None
+    assert hub.enter() is not None
     hub.close()
-    assert hub.join() is None
+    assert hub.enter() is None
 
 
 def test_bulky_parts_wait_and_come_in_the_end(monkeypatch):
@@ -202,7 +202,7 @@ def test_bulky_parts_wait_and_come_in_the_end(monkeypatch):
     hub = Hub(source, 1)
     clock = [0.0]
     monkeypatch.setattr(hubs.time, "monotonic", lambda: clock[0])
-    viewer = hub.join()
+    viewer = hub.enter()
     version, events = hub.wait(viewer, 0, 0.0)
     taken(events[0], state)
     rng = np.random.default_rng(0)

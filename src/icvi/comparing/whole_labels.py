@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.optional import needed
 from icvi.streams import Batch
 from icvi.watching.labellers import NO_CLUSTER, Labelled, Labeller
 from icvi.watching.labellers.labeller import as_labels, checked_names, comes_from
@@ -34,9 +35,9 @@ def needs_all(clusterer: Any) -> bool:
 
 
 def _is_fitted(clusterer: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
-
+    with needed("sklearn", "art", "comparing estimators"):
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
     try:
         check_is_fitted(clusterer)
     except (NotFittedError, TypeError, AttributeError):

@@ -76,7 +76,7 @@ class Hub:
         """Viewers now."""
         return len(self._have)
 
-    def join(self) -> int | None:
+    def enter(self) -> int | None:
         """Let a viewer in, and give it a number; None where there are too many."""
         with self._changed:
             if len(self._have) >= self._most or self.closed:

@@ -250,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _stream(self) -> None:
         """Events, until the viewer or the server goes."""
         hub = self.server.live.hub
-        viewer = hub.join()
+        viewer = hub.enter()
         if viewer is None:
             headers = {"Retry-After": "10"}
             self._send(HTTPStatus.SERVICE_UNAVAILABLE, b"Too many viewers.\n", headers=headers)
