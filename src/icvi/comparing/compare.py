@@ -197,7 +197,8 @@ def compare(
         As in `icvi.watch`: after a stop, repeat the call to resume; the trace is then the same,
         byte for byte.
     **redis
-        For a Redis stream: ``group``, ``consumer`` and ``patience``.
+        For a Redis stream: ``group``, ``consumer`` and ``patience``; for Kafka: ``group``,
+        ``patience`` and ``wait``.
 
     Returns
     -------

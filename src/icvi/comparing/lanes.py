@@ -52,20 +52,20 @@ class AllLabellers(Labeller):
     @property
     def warnings(self) -> list[str]:
         """The warnings of all; those that are the same once."""
-        return self._said({name: each.warnings for name, each in self._all.items()})
+        return self._merged({name: each.warnings for name, each in self._all.items()})
 
     @property
     def notes(self) -> list[str]:
         """The notes of all; those that are the same once."""
-        return self._said({name: each.notes for name, each in self._all.items()})
+        return self._merged({name: each.notes for name, each in self._all.items()})
 
     def news(self) -> list[str]:
         """The news of all; those that are the same once."""
-        return self._said({name: each.news() for name, each in self._all.items()})
+        return self._merged({name: each.news() for name, each in self._all.items()})
 
     def questions(self) -> list[str]:
         """The questions of all; those that are the same once."""
-        return self._said({name: each.questions() for name, each in self._all.items()})
+        return self._merged({name: each.questions() for name, each in self._all.items()})
 
     def expect(self, columns: Sequence[str]) -> None:
         """Take the names of the features."""
@@ -77,7 +77,7 @@ class AllLabellers(Labeller):
         """Not possible: every candidate has labels of its own."""
         raise NotImplementedError(f"{self.name} label {len(batch)} samples each")
 
-    def _said(self, texts: Mapping[str, Sequence[str]]) -> list[str]:
+    def _merged(self, texts: Mapping[str, Sequence[str]]) -> list[str]:
         """What candidates say; each with its name, unless all say the same."""
         who: dict[str, list[str]] = {}
         for name, several in texts.items():

@@ -31,8 +31,8 @@ def sentences(comparison: Result, verdict: Verdict | None = None) -> list[str]:
     votes, names = comparison.counted, comparison.names
     if votes.best is None:
         return [*_nothing(comparison), *_silent(comparison.silent)]
-    said = [_which(comparison, votes), *_equals(votes, names), _how_sure(comparison, votes)]
-    return [*said, *_truth(comparison), *_silent(comparison.silent), *_judged(comparison, verdict)]
+    first = [_which(comparison, votes), *_equals(votes, names), _how_sure(comparison, votes)]
+    return [*first, *_truth(comparison), *_silent(comparison.silent), *_judged(comparison, verdict)]
 
 
 def _nothing(comparison: Result) -> Iterator[str]:

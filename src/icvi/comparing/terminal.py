@@ -64,7 +64,7 @@ class Snapshot:
         Share of the stream, samples per second, seconds to the end.
     skipped, lost : int
         Rows skipped, and samples that were gone before they were read.
-    said : tuple of str
+    result : tuple of str
         The result in words, at the end.
     hints : tuple of str
         Nothing: candidates differ in just what a hint would change.
@@ -84,7 +84,7 @@ class Snapshot:
     left: float | None
     skipped: int = 0
     lost: int = 0
-    said: tuple[str, ...] = ()
+    result: tuple[str, ...] = ()
     hints: tuple[str, ...] = ()
 
     @property
@@ -130,8 +130,8 @@ class CompareProgress:
         }
         for name in next(iter(found.agreement.values()), {}):
             columns[name] = [found.agreement[each][name] for each in found.names]
-        said = tuple(sentences(found, found.verdict))
-        return self._made(now, found.clusters, columns, found.counted, found.silent, said)
+        result = tuple(sentences(found, found.verdict))
+        return self._made(now, found.clusters, columns, found.counted, found.silent, result)
 
     def _made(
         self,
@@ -140,7 +140,7 @@ class CompareProgress:
         columns: dict[str, list[float]],
         votes: Votes,
         silent: dict[str, str],
-        said: tuple[str, ...] = (),
+        result: tuple[str, ...] = (),
     ) -> Snapshot:
         run, source = self._run, self._run.source
         seen = run.standings.seen
@@ -162,7 +162,7 @@ class CompareProgress:
             left=self._pace.left,
             skipped=source.skipped,
             lost=source.lost,
-            said=said,
+            result=result,
         )
 
 
@@ -193,8 +193,9 @@ class CompareScreen(Screen):
         for group in groups:
             yield candidate_table(snapshot, group, width, ascii_only)
             yield ""
-        said = (*snapshot.said, skipped_and_lost(snapshot), *(self.end.message or "").splitlines())
-        yield from [Text(printable(text, ascii_only)) for text in said if text]
+        message = (self.end.message or "").splitlines()
+        result = (*snapshot.result, skipped_and_lost(snapshot), *message)
+        yield from [Text(printable(text, ascii_only)) for text in result if text]
 
 
 class CompareTable(LiveTable):
@@ -228,7 +229,7 @@ class CompareLines(PlainLines):
         lines = Console(width=10_000, color_system=None).render_lines(table, pad=False)
         yield from ("".join(segment.text for segment in line).rstrip() for line in lines)
         yield _legend(snapshot)
-        yield from snapshot.said
+        yield from snapshot.result
         yield from filter(None, [skipped_and_lost(snapshot), *(end.message or "").splitlines()])
 
 

@@ -14,7 +14,7 @@ class NothingNewError(Exception):
 
 
 class Stopped(threading.Event):
-    """Set when a source is closed. Whoever waits for samples calls `look` now and then.
+    """Set when a source is closed. Code that waits for samples calls `look` at intervals.
 
     Examples
     --------

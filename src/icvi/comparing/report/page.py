@@ -75,13 +75,13 @@ def render(comparison: Result, note: str | None = None) -> str:
     page = templates(_PAGE)
     scripts, places = embedded(plots, script(page, "ticks.js"))
     verdict = comparison.verdict
-    said = sentences(comparison)
+    result = sentences(comparison)
     environment = templates(__package__)
     return environment.get_template("comparison.html").render(
         comparison=comparison,
         note=note,
         verdict=verdict,
-        said=said,
+        result=result,
         judged=[] if verdict is None else verdict_sentences(verdict),
         columns=columns,
         noise=comparison.noise if any(comparison.noise) else None,

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.linkage import cheapest
 from icvi.kernels.micro.layout import (
     CENTROID,
     CONSTANT,
@@ -159,16 +160,6 @@ def rescale(M, scale, counters, numbers):
     for i in range(m):
         after += within(M, scale[FACTOR], i)
     numbers[LIMIT] = numbers[LIMIT] * (after / before) if before > 0.0 else 0.0
-
-
-@kernel
-def cheapest(costs, alive, i):
-    """The partner of micro-cluster i at the least cost; the first of equals."""
-    best, least = -1, math.inf
-    for j in range(alive.size):
-        if alive[j] and j != i and (best < 0 or costs[i, j] < least):
-            best, least = j, costs[i, j]
-    return best
 
 
 @kernel

@@ -43,7 +43,7 @@ class Address:
     def answers_to(self, header: str | None) -> bool:
         """Whether a Host header is one of ours.
 
-        A page of somebody else can have its own name point to this machine, and read what is
+        Another website can have its own name point to this machine, and read what is
         served here as if it were its own; but then the Host is that name.
         """
         host = _host_of(header or "")
