@@ -12,6 +12,8 @@ from icvi.insight.separation import DISTINCT, Groups
 
 def evidence(**samples):
     labels, X = list(samples), list(samples.values())
+    if not X:
+        return Evidence([], Groups(np.empty(0), np.empty((0, 2)), np.empty((0, 2, 2))), [])
     counts = np.array([float(len(x)) for x in X])
     centers = np.array([x.mean(axis=0) for x in X])
     covariances = np.array([np.cov(x.T, ddof=0) for x in X])
@@ -123,7 +125,8 @@ def test_looks_become_rare_as_a_cluster_grows():
     only = evidence(a=ONE)
     while entered < 20_000:
         entered += 1
-        if alarms.enter("a"):
+        alarms.enter("a")
+        if "a" in alarms.due:
             alarms.look("a", only, entered)
             at.append(entered)
     assert at[0] == FIRST
@@ -136,27 +139,60 @@ def test_looks_become_rare_as_a_cluster_grows():
 def test_where_old_samples_leave_looks_go_on_at_a_bounded_distance():
     alarms, at = Alarms(forgets=True), []
     for n in range(1, 20_001):
-        if alarms.enter("a"):
+        alarms.enter("a")
+        if "a" in alarms.due:
             alarms.look("a", evidence(a=ONE), n)
             at.append(n)
     assert np.diff(at).max() == 2_000
     assert 15 < len(at) < 25
 
 
+@pytest.mark.parametrize("forgets", [False, True])
+def test_moments_for_looks_are_round_and_become_rare(forgets):
+    alarms, moments = Alarms(forgets=forgets), [0]
+    while moments[-1] < 200_000:
+        moments.append(alarms.moment(moments[-1] + 1))
+    at, steps = np.array(moments[1:]), np.diff(moments)
+    assert at[0] == 1
+    assert (steps <= np.maximum(1, at / 10)).all()
+    assert steps.max() == (20 if forgets else 1000)
+    assert (at[at > 100_000] % steps.max() == 0).all()
+    for sample in (1, 77, 1234, 99_999, 100_000):
+        assert alarms.moment(sample) == at[np.searchsorted(at, sample)]
+
+
+def test_clusters_that_are_nearly_due_are_looked_at_with_those_that_are():
+    alarms = Alarms()
+    for label, entered in (("due", FIRST), ("nearly", FIRST - 5), ("not", FIRST // 2)):
+        alarms.enter(label, entered)
+    assert alarms.due == {"due"}
+    assert alarms.nearly_due() == ["due", "nearly"]
+    alarms.look("nearly", evidence(nearly=ONE), 60, ["due", "nearly", "not"])
+    assert alarms.nearly_due() == ["due"]
+
+
+def test_a_cluster_that_is_gone_is_not_due_any_more():
+    alarms = grown()
+    assert alarms.due == set("abc")
+    alarms.look("gone", evidence(), 9, labels=["b"])
+    assert alarms.due == {"b"}
+    assert [*alarms.watched] == ["b"]
+
+
 def test_changes_are_undone_with_a_snapshot():
     alarms = grown()
     alarms.enter("a", 3)
     alarms.look("b", evidence(a=ONE, b=TWO + 30.0), 5)
-    expected = dict(alarms.watched), dict(alarms.standing)
+    expected = dict(alarms.watched), dict(alarms.standing), alarms.due
     saved = alarms.snapshot(["a", "new"])
     alarms.enter("a", 9)
-    alarms.enter("new")
+    alarms.enter("new", FIRST)
     alarms.look("b", evidence(a=ONE, b=FAR), 6)
     alarms.enter("a")
     alarms.forget("b")
     for _ in range(2):
         alarms.restore(saved)
-        assert (alarms.watched, alarms.standing) == expected
+        assert (alarms.watched, alarms.standing, alarms.due) == expected
 
 
 def test_combined_streams_count_the_samples_of_both():
@@ -168,6 +204,7 @@ def test_combined_streams_count_the_samples_of_both():
     second.enter("b", 5)
     first.combine(second)
     assert first.remaining("a") == FIRST - 40
+    assert first.due == {"a"}
     assert first.remaining("b") == FIRST - 5
     assert [key[0] for key in first.standing] == ["split"]
 

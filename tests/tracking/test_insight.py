@@ -238,7 +238,7 @@ def test_a_look_at_clusters_that_have_not_grown_or_are_tiny_changes_nothing():
 
 def test_an_interrupted_look_at_the_end_changes_nothing(monkeypatch):
     t = icvi.Tracker(["CH"], insight=True)
-    t.update_many(LATE, np.arange(400) % 2)
+    t.update_many(LATE[:390], np.arange(390) % 2)  # the last look is due after 400
     before, looks = t.copy(), []
 
     def interrupted(*_, **__):
@@ -253,6 +253,27 @@ def test_an_interrupted_look_at_the_end_changes_nothing(monkeypatch):
             t.look_again()
     assert t._looks.alarms.watched == before._looks.alarms.watched
     assert facts(t.look_again()) == facts(before.look_again())
+
+
+@pytest.mark.parametrize("size", [1_200, 100, 7, 1])
+def test_a_cluster_that_stops_growing_before_the_moment_of_its_look_is_looked_at(size):
+    """It has 25 samples after 1,025; the next moment is after 1,100, when it has had 30."""
+    t = icvi.Tracker(["CH"], insight=True)
+    rows, labels = RNG.normal(size=(1_200, 3)), np.arange(1_200) % 2
+    labels[1_000:1_030] = 2
+    found = {}
+    for start in range(0, 1_200, size):
+        if size == 1:
+            t.update(rows[start], labels[start])
+        else:
+            t.update_many(rows[start : start + size], labels[start : start + size])
+        if start == 1_036:
+            t = icvi.from_bytes(t.to_bytes())
+        found[start + size] = t._looks.alarms.watched.get(2)
+    assert max(found) >= 1_200
+    for n, watched in found.items():
+        if n >= 1_030:
+            assert (watched.entered, watched.total) == ((30, 0) if n < 1_100 else (0, 30))
 
 
 @pytest.mark.parametrize("what", ["verdict", "advice", "alarms"])

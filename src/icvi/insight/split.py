@@ -162,7 +162,7 @@ def _cross_fitted(
     """Judge each fold by the cut that the others choose; a hopeless first deal is the only one."""
     n = len(X)
     places, gaps = np.empty((deals, n)), np.empty((deals, n))
-    first = np.empty((deals, n), dtype=bool)
+    first = np.zeros((deals, n), dtype=bool)
     found: Split | None = None
     for deal in range(deals):
         fold = rng.permutation(np.arange(n) % _FOLDS)
@@ -173,6 +173,10 @@ def _cross_fitted(
                 return None
             places[deal, test], first[deal, test] = cut.judge(X[test])
             gaps[deal, test] = cut.gap
+            if deals == 1 and 0 < f < _FOLDS - 1:  # 6 ms instead of 12 for most that are one
+                judged = fold <= f
+                if valley(places[0, judged], gaps[0, judged]) > _HOPELESS:
+                    return _evidence(places[:, judged], gaps[:, judged], first[:, judged], first[0])
         so_far = slice(deal + 1)
         found = _evidence(places[so_far], gaps[so_far], first[so_far], first[0])
         if found is None or found.p_value > _HOPELESS:

@@ -113,6 +113,15 @@ class Clusters(Arenas):
         degrees[degrees <= 0.0] = np.nan
         return np.asarray(covariances / degrees[:, None, None])
 
+    def variances_of(self, numbers: Integers) -> Floats:
+        """Diagonals of the same: variances of the features."""
+        self.show()
+        d = self.n_features or 0
+        diagonal = L.V + 2 * d + np.arange(1, d + 1).cumsum() - 1
+        degrees = self.counts[numbers] - 1.0
+        degrees[degrees <= 0.0] = np.nan
+        return np.asarray(self.A[diagonal[:, None], numbers + 1].T / degrees[:, None])
+
     def _row(self, row: int) -> Floats:
         self.show()
         return self.A[row, 1 : self.n_clusters + 1].copy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Hashable, Sequence
 from typing import Any, overload
 
@@ -14,6 +13,7 @@ from icvi.insight.alarms import Alarm, Alarms
 from icvi.insight.doubts import FEWEST
 from icvi.insight.separation import Groups
 from icvi.state.clusters import Clusters
+from icvi.state.one_thread import one_thread
 from icvi.tracking.forgetting.base import Forgetting
 from icvi.tracking.forgetting.window import Window
 from icvi.tracking.reservoir import MOST, Reservoir
@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _NEIGHBOURS = 16  # clusters that one is compared with, at most
+_TOGETHER = 64  # clusters that are looked at together, at most: memory is bounded
+_NOTHING = Evidence([], Groups(np.empty(0), np.empty((0, 0)), np.empty((0, 0, 0))), [])
 
 
 class Looks:
@@ -52,24 +54,44 @@ class Looks:
         samples = _Samples(self, clusters, forgetting, [serials[i] for i in numbers.tolist()])
         return Evidence([known[i] for i in numbers.tolist()], _groups(clusters, numbers), samples)
 
-    def look(
+    def look(self, clusters: Clusters, forgetting: Forgetting, sample: int) -> None:
+        """Look at all clusters for which this is due, or nearly so."""
+        columns = sorted(map(clusters.find_column, self.alarms.nearly_due()))
+        labels = clusters.labels
+        alive = [labels[column - 1] for column in columns if column > 0]
+        self._look_at(alive, clusters, forgetting, sample)
+        for label in self.alarms.due:  # none of them exists any more
+            self.found += self.alarms.look(label, _NOTHING, sample, labels)
+
+    def look_again(self, clusters: Clusters, forgetting: Forgetting, sample: int) -> None:
+        """Look at all clusters that have grown since the last look, and take time for it."""
+        self.found = []
+        grown = [label for label in clusters.labels if self.alarms.has_grown(label)]
+        self._look_at(grown, clusters, forgetting, sample, patient=True)
+
+    def _look_at(
         self,
-        label: Hashable,
+        labels: Sequence[Hashable],
         clusters: Clusters,
         forgetting: Forgetting,
         sample: int,
         patient: bool = False,
     ) -> None:
-        """Look at one cluster, beside those that are near."""
-        evidence = self.evidence(clusters, forgetting, _near(clusters, label))
-        self.found += self.alarms.look(label, evidence, sample, clusters.labels, patient)
-
-    def look_again(self, clusters: Clusters, forgetting: Forgetting, sample: int) -> None:
-        """Look at all clusters that have grown since the last look, and take time for it."""
-        self.found = []
-        for label in [*clusters.labels]:
-            if self.alarms.has_grown(label):
-                self.look(label, clusters, forgetting, sample, patient=True)
+        """Look at clusters that exist, each beside those that are near."""
+        known, alarms = clusters.labels, self.alarms
+        for start in range(0, len(labels), _TOGETHER):
+            some = labels[start : start + _TOGETHER]
+            own = np.array([clusters.find_column(label) - 1 for label in some], dtype=np.int64)
+            near = _near(clusters, own)
+            numbers = np.unique(np.concatenate([own, *near]))
+            evidence = self.evidence(clusters, forgetting, numbers)
+            if self.reservoir is not None:
+                self.reservoir.sort_in([clusters.serials[number] for number in own.tolist()])
+            own, *near = (np.searchsorted(numbers, each) for each in (own, *near))
+            with one_thread():
+                close = alarms.not_apart(evidence, own.tolist(), near)
+                for label, its in zip(some, close):
+                    self.found += alarms.look(label, evidence, sample, known, patient, its)
 
     def add(self, X: Floats, serials: Integers, log_weights: Floats, number: int) -> None:
         """Samples have entered clusters; see `Reservoir.add`."""
@@ -110,71 +132,57 @@ class Looks:
 
 
 class Schedule:
-    """Where a chunk is cut: behind the samples that make a look due.
+    """Where a chunk is cut: at the moments for looks that are due.
 
     Parameters
     ----------
     alarms : Alarms
-        Says how many samples of a cluster are missing.
+        Says how many samples of a cluster are missing, and what moments there are.
     targets : ndarray of n ints
         The number of each sample's cluster; 0 is none.
     names : sequence
         The labels of clusters by number, from 1.
+    seen : int
+        How many samples came before.
     """
 
-    def __init__(self, alarms: Alarms, targets: Integers, names: Sequence[Hashable]) -> None:
-        self._alarms, self._names, self._n = alarms, names, len(targets)
-        order = np.argsort(targets, kind="stable")
-        numbers, starts = np.unique(targets[order], return_index=True)
-        ends = [*starts[1:].tolist(), len(order)]
+    def __init__(
+        self, alarms: Alarms, targets: Integers, names: Sequence[Hashable], seen: int
+    ) -> None:
+        self._alarms, self._targets, self._names, self._seen = alarms, targets, names, seen
+        order, counts = np.argsort(targets, kind="stable"), np.bincount(targets)
+        ends = counts.cumsum().tolist()
         self._places = {
-            number: order[start:end]
-            for number, start, end in zip(numbers.tolist(), starts.tolist(), ends)
+            number: order[ends[number - 1] : ends[number]]
+            for number in np.flatnonzero(counts).tolist()
             if number > 0
         }
         self._counted = dict.fromkeys(self._places, 0)
-        self._due: list[tuple[int, int]] = []
-        for number in self._places:
-            self._plan(number)
-
-    def _plan(self, number: int) -> None:
-        at = self._counted[number] + self._alarms.remaining(self._names[number - 1]) - 1
-        places = self._places[number]
-        if at < len(places):
-            heapq.heappush(self._due, (int(places[max(at, 0)]), number))
+        self._start = 0  # of the samples that are not counted yet
 
     @property
     def labels(self) -> list[Hashable]:
         """The clusters that grow."""
         return [self._names[number - 1] for number in self._places]
 
-    def next(self) -> tuple[int, Hashable] | None:
-        """The sample behind which the next look is due, counted from 1, and the cluster."""
-        if not self._due:
-            return None
-        place, number = self._due[0]
-        return place + 1, self._names[number - 1]
+    def next(self) -> int | None:
+        """Behind how many samples the next looks are due."""
+        place = self._start if self._alarms.due else len(self._targets)
+        for number, places in self._places.items():
+            at = self._counted[number] + self._alarms.remaining(self._names[number - 1]) - 1
+            if 0 <= at < len(places) and places[at] < place:
+                place = int(places[at])
+        cut = self._alarms.moment(self._seen + place + 1) - self._seen
+        return cut if cut <= len(self._targets) else None
 
-    def count(self, stop: int, everything: bool = False) -> None:
-        """Count the samples before a cut: of clusters that are looked at there, or of all."""
-        everything = everything or stop >= self._n
-        due = {number for place, number in self._due if place < stop}
-        for number in self._places if everything else due:
-            counted = int(np.searchsorted(self._places[number], stop))
-            if counted > self._counted[number]:
-                self._alarms.enter(self._names[number - 1], counted - self._counted[number])
-                self._counted[number] = counted
-
-    def looked(self) -> None:
-        """The look that was due has happened."""
-        if self._alarms.dropped:
-            self._due = []
-            for number in self._places:
-                self._plan(number)
-            self._alarms.dropped = False
-        else:
-            _, number = heapq.heappop(self._due)
-            self._plan(number)
+    def count(self, stop: int) -> None:
+        """Count the samples up to a cut."""
+        counts = np.bincount(self._targets[self._start : stop])
+        for number in np.flatnonzero(counts).tolist():
+            if number > 0:
+                self._alarms.enter(self._names[number - 1], int(counts[number]))
+                self._counted[number] += int(counts[number])
+        self._start = stop
 
 
 class _Samples(Sequence[Floats]):
@@ -210,24 +218,26 @@ def _groups(clusters: Clusters, numbers: Integers) -> Groups:
     counts = clusters.counts[numbers]
     # Covariances are S / (n - 1), undefined for single samples; groups have S / n.
     scale = (counts - 1.0) / counts
-    covariances = np.nan_to_num(clusters.covariances_of(numbers) * scale[:, None, None])
+    covariances = clusters.covariances_of(numbers) * scale[:, None, None]
+    covariances[counts <= 1.0] = 0.0
     return Groups(counts, clusters.centers[numbers], covariances)
 
 
-def _near(clusters: Clusters, label: Hashable) -> Integers:
-    """Numbers of a cluster and of those that it is compared with; none where it is gone.
+def _near(clusters: Clusters, numbers: Integers) -> list[Integers]:
+    """For each of some clusters the numbers of those that it is compared with.
 
     These are large enough to compare and, where they are many, the nearest ones in units of the
     cluster's own widths.
     """
-    number = clusters.find_column(label) - 1
-    if number < 0:
-        return np.empty(0, dtype=np.int64)
-    others = np.flatnonzero(clusters.counts >= FEWEST)
-    others = others[others != number]
-    if len(others) > _NEIGHBOURS:
-        widths = np.nan_to_num(clusters.covariances_of(np.array([number]))[0].diagonal())
-        centers = clusters.centers
-        away = (centers[others] - centers[number]) ** 2 / np.where(widths > 0.0, widths, 1.0)
-        others = np.sort(others[np.argpartition(away.sum(axis=1), _NEIGHBOURS)[:_NEIGHBOURS]])
-    return np.append(number, others).astype(np.int64)
+    large = np.flatnonzero(clusters.counts >= FEWEST)
+    others = [large[large != number] for number in numbers.tolist()]
+    if len(large) <= _NEIGHBOURS:
+        return others
+    centers = clusters.centers
+    widths = clusters.variances_of(numbers)
+    widths[~(widths > 0.0)] = 1.0
+    for i, number in enumerate(numbers.tolist()):
+        if len(others[i]) > _NEIGHBOURS:
+            away = ((centers[others[i]] - centers[number]) ** 2 / widths[i]).sum(axis=1)
+            others[i] = others[i][np.argpartition(away, _NEIGHBOURS)[:_NEIGHBOURS]]
+    return others

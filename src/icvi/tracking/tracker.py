@@ -358,17 +358,18 @@ class Tracker(ClusterSummary):
         if looks is not None:
             looks.found = []
             if clusters.counts_for(label, weight):
-                self._look_after_one(x, label, weight)
+                self._keep_one(x, label, weight)
+            if looks.alarms.due and looks.alarms.moment(self._seen + 1) == self._seen + 1:
+                looks.look(clusters, self._forgetting, self._seen + 1)
 
-    def _look_after_one(self, x: NDArray[np.float64], label: Hashable, weight: float) -> None:
-        """Keep a sample that has entered, and look at its cluster if that is due."""
+    def _keep_one(self, x: NDArray[np.float64], label: Hashable, weight: float) -> None:
+        """Keep a sample that has entered, for looks at its cluster."""
         looks, clusters = self._looks, self._clusters
         assert looks is not None
         if looks.reservoir is not None:
             log_weight = math.log(weight) + self._forgetting.log_gain()
             looks.reservoir.add_one(x, clusters.serial(label), log_weight, self._seen)
-        if looks.alarms.enter(label):
-            looks.look(label, clusters, self._forgetting, self._seen + 1)
+        looks.alarms.enter(label)
 
     def _enter(self, x: Any, label: Hashable, weight: float, winners: Any, time: Any) -> None:
         if self._prototypes is None:
@@ -478,17 +479,17 @@ class Tracker(ClusterSummary):
         time: Any,
         every: int,
     ) -> Trace:
-        """Add samples in pieces that end where a look at a cluster is due.
+        """Add samples in pieces that end where looks at clusters are due.
 
         So the same stream has the same alarms, whatever its chunks.
         """
         looks, n = self._looks, len(chunk)
         assert looks is not None
-        schedule = Schedule(looks.alarms, chunk.targets, chunk.names)
+        schedule = Schedule(looks.alarms, chunk.targets, chunk.names, self._seen)
         # The first chunk gives the bounds of prototypes: all of it at once.
         undivided = self._prototypes is not None and not self._seen
         due = schedule.next()
-        divided = due is not None and due[0] < n and not undivided
+        divided = due is not None and due < n and not undivided
         if divided:
             self._check_winners(work, winners)
             winners = None if winners is None else np.asarray(winners)
@@ -500,7 +501,7 @@ class Tracker(ClusterSummary):
         traces: list[Trace] = []
         looks.found, start, piece = [], 0, chunk
         while not traces or start < n:
-            stop = due[0] if divided and due is not None else n
+            stop = due if divided and due is not None else n
             if divided:
                 piece, work = self._piece(chunk, time, slice(start, stop))
             some = winners[start:stop] if divided and winners is not None else winners
@@ -509,12 +510,9 @@ class Tracker(ClusterSummary):
             if looks.reservoir is not None:
                 serials = work.serials_of(piece.targets)
                 looks.reservoir.add(piece.X, serials, work.log_weights, before)
-            # A look drops the counts of clusters that are gone: they must be those of this moment.
-            schedule.count(stop, everything=self._forgetting.forgets)
-            while due is not None and due[0] <= stop:
-                if looks.alarms.remaining(due[1]) <= 0:
-                    looks.look(due[1], self._clusters, self._forgetting, self._seen)
-                schedule.looked()
+            schedule.count(stop)
+            if due is not None and due <= stop:
+                looks.look(self._clusters, self._forgetting, self._seen)
                 due = schedule.next()
             start = stop
         return joined(traces, looks.found)

@@ -49,6 +49,7 @@ def unpack_looks(looks: Looks, part: Part, clusters: Clusters) -> None:
         numbers = Part({"watched": entry[1:]}, {}, part.file, "insight.").wholes("watched", 3)
         with part.making("watched"):
             alarms.watched[from_json(entry[0])] = Watched(*numbers)
+    alarms.find_due()
     for entry in part.many("standing"):
         advice = _unpack_advice(Part(entry, {}, part.file, "insight.standing."))
         alarms.standing[advice.key] = advice
