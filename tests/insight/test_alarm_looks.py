@@ -63,6 +63,15 @@ def test_advice_that_stands_is_withdrawn_by_the_whole_test_only(monkeypatch):
     assert len(alarms.standing) == 1
 
 
+def test_a_split_that_stands_is_kept_without_the_whole_test_where_a_quick_look_agrees(monkeypatch):
+    alarms = grown()
+    assert alarms.look("a", evidence(a=TWO, b=FAR), 400)
+    before = dict(alarms.standing)
+    monkeypatch.setattr("icvi.insight.alarms.split", None)
+    assert alarms.look("a", evidence(a=TWO, b=FAR), 500) == []
+    assert alarms.standing == before
+
+
 def test_pieces_of_one_cluster_raise_an_alarm_whichever_is_looked_at():
     for label in ("a", "b"):
         alarms = Alarms()

@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from icvi.insight.split import LEVEL, Split, find_split, may_split, valley
+from icvi.insight.separation import DISTINCT
+from icvi.insight.split import LEVEL, Split, find_split, find_split_quickly, may_split, valley
 
 
 def one_peak(rng, family, n, d):
@@ -157,9 +158,9 @@ def test_clusters_that_are_long_in_different_directions_are_found_in_many_featur
 
 
 def test_an_impatient_search_finds_what_a_short_one_sees_and_gives_up_on_the_rest():
-    assert find_split(two(), patient=False).holds()
+    assert find_split_quickly(two(), DISTINCT, LEVEL).holds()
     one = np.random.default_rng(2).normal(size=(200, 3))
-    assert find_split(one, patient=False).p_value > 0.6
+    assert find_split_quickly(one, DISTINCT, LEVEL).p_value > 0.6
 
 
 def test_the_quick_look_hardly_ever_says_no_where_the_split_holds():

