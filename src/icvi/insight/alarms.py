@@ -47,7 +47,7 @@ Event = Literal["raised", "withdrawn"]
 
 #: Samples after which a cluster is looked at for the first time.
 FIRST = 25
-#: Growth until a cluster is looked at again: if it may be two; if that is settled; and if it is also
+#: Growth until a cluster is looked at again: if it may be two; if that is settled; if it also is
 #: too small for the question, or so large that the samples that are kept hardly change.
 _SOON, _LATER, _LATE = 1.25, 1.6, 2.0
 _FEW, _MANY = 50, 256  # samples below which a cluster is small, and above which it is large
