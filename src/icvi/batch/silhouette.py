@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, get_args
@@ -23,6 +22,7 @@ from icvi.indices.undefined import Undefined, check_undefined, resolve
 from icvi.inputs import check_choice
 from icvi.kernels.undefined import FEW_CLUSTERS
 from icvi.progress import progress
+from icvi.state.cores import cores
 from icvi.state.moments import Array
 
 Metric = Literal["euclidean", "sqeuclidean"]
@@ -182,7 +182,7 @@ def _in_blocks(c: Clusters, sums_of: SumsOf, height: int) -> Array:
 
     with (
         progress("silhouette", N) as advance,
-        ThreadPoolExecutor(os.cpu_count() or 1) as threads,
+        ThreadPoolExecutor(cores()) as threads,
     ):
         for done in threads.map(fill, range(0, N, height)):
             advance(done)

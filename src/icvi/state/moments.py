@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.state.cores import cores
+from icvi.state.one_thread import one_thread
 from icvi.state.precise_scatter import Scatter, precise_scatter
 from icvi.state.two_doubles import Pair, product_error, two_sum
 
 Array = NDArray[np.float64]
 
-_BLOCK = 16_384  # numbers
+_BLOCK = 32_000  # numbers that fit into the processor's cache
+_MANY = 2_000_000  # numbers that are worth threads
 
 
 @dataclass(frozen=True)
@@ -47,16 +52,17 @@ def gather(
     n, CP = np.empty(k), np.empty(k)
     high, low = np.empty((k, d)), np.empty((k, d))
     S = np.empty((k, d, d)) if scatter else None
-    for i in range(k):
+
+    def cluster(i: int) -> None:
         members = order[bounds[i] : bounds[i + 1]]
-        x, w = X[members], None if weights is None else weights[members]
-        n[i], rest = exact_weight(len(x), w)
-        high[i], low[i] = exact_mean(x, w, n[i], rest)
+        part = _of_cluster(X, members, weights, scatter)
+        n[i], high[i], low[i] = part.n, part.high, part.low
         if S is not None:
-            S[i] = _scatter(x, w, high[i], low[i])
-            CP[i] = np.trace(S[i])
-        else:
-            CP[i] = _compactness(x, w, high[i], low[i])
+            S[i] = part.squares
+        CP[i] = part.squares if S is None else np.trace(S[i])
+
+    with one_thread():
+        _in_threads(cluster, k, X.size)
 
     @functools.cache
     def again(i: int | None) -> Scatter:
@@ -96,38 +102,76 @@ def exact_mean(x: Array, w: Array | None, n: float, rest: float = 0.0) -> tuple[
     return _quotient(*exact_sum(x, w), n, rest)
 
 
-def _blocks(x: Array, w: Array | None) -> Iterator[tuple[Array, Array | None]]:
-    """Samples in blocks that fit into the processor's cache."""
-    step = max(1, _BLOCK // x.shape[1])
-    for start in range(0, len(x), step):
-        part = slice(start, start + step)
-        yield x[part], None if w is None else w[part, None]
+class _Part(NamedTuple):
+    """Moments of some samples of a cluster; squares are a matrix, or their sum alone."""
+
+    n: float
+    sums: tuple[Array, Array]
+    high: Array
+    low: Array
+    squares: Array
 
 
-def _differences(
-    x: Array, w: Array | None, high: Array, low: Array
-) -> Iterator[tuple[Array, Array]]:
-    """Differences x - v and w (x - v), block by block."""
-    for block, weight in _blocks(x, w):
-        e = block - high
-        e -= low
-        yield e, e if weight is None else weight * e
+def _of_part(X: Array, members: NDArray[np.int64], weights: Array | None, scatter: bool) -> _Part:
+    # 20 ms instead of 64 for X[members] of 1,000,000 samples.
+    x, w = np.take(X, members, axis=0), None if weights is None else weights[members]
+    n, rest = exact_weight(len(x), w)
+    sums = exact_sum(x, w)
+    high, low = _quotient(*sums, n, rest)
+    e = x - high
+    e -= low
+    f = e if w is None else w[:, None] * e
+    return _Part(n, sums, high, low, f.T @ e if scatter else np.asarray(np.vdot(f, e)))
 
 
-def _scatter(x: Array, w: Array | None, high: Array, low: Array) -> Array:
-    return np.asarray(sum(weighted.T @ e for e, weighted in _differences(x, w, high, low)))
+def _of_cluster(
+    X: Array, members: NDArray[np.int64], weights: Array | None, scatter: bool
+) -> _Part:
+    """Moments of samples, part by part: each is centred on its own mean while it is in the cache.
+
+    So samples are read once. What the means of parts differ by is added at the end.
+    """
+    step = max(1, _BLOCK // X.shape[1])
+    if len(members) <= step:
+        return _of_part(X, members, weights, scatter)
+    parts = [
+        _of_part(X, members[start : start + step], weights, scatter)
+        for start in range(0, len(members), step)
+    ]
+    total, small = np.zeros((2, X.shape[1]))
+    for part in parts:
+        total, error = two_sum(total, part.sums[0])
+        small = small + (part.sums[1] + error)
+    sums = two_sum(total, small)
+    n, rest = exact_weight(len(members), None if weights is None else weights[members])
+    high, low = _quotient(*sums, n, rest)
+    between = np.array([(part.high - high) + (part.low - low) for part in parts])
+    weighted = np.array([part.n for part in parts])[:, None] * between
+    more = weighted.T @ between if scatter else np.vdot(weighted, between)
+    return _Part(n, sums, high, low, np.sum([part.squares for part in parts], axis=0) + more)
 
 
-def _compactness(x: Array, w: Array | None, high: Array, low: Array) -> float:
-    return float(sum(np.vdot(weighted, e) for e, weighted in _differences(x, w, high, low)))
+def _in_threads(work: Callable[[int], None], count: int, numbers: int) -> None:
+    """Do all of some work, in as many threads as there are cores where it is much."""
+    threads = min(count, cores()) if numbers >= _MANY else 1
+    if threads == 1:
+        for i in range(count):
+            work(i)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for _ in pool.map(work, range(count)):
+            pass
 
 
 def exact_sum(x: Array, w: Array | None) -> tuple[Array, Array]:
     """Sum over samples in two parts, exact for data of similar size."""
     high = low = np.zeros(x.shape[1])
-    for block, weight in _blocks(x, w):
-        parts = _exact_parts(block if weight is None else block * weight)
-        if weight is not None:
+    step = max(1, _BLOCK // x.shape[1])
+    for start in range(0, len(x), step):
+        block = x[start : start + step]
+        parts = _exact_parts(block if w is None else block * w[start : start + step, None])
+        if w is not None:
+            weight = w[start : start + step, None]
             parts.append(product_error(block, weight, block * weight).sum(axis=0))
         for part in parts:
             high, error = two_sum(high, part)
@@ -139,16 +183,19 @@ def _exact_parts(x: Array) -> list[Array]:
     """Vectors whose sum is the sum of the rows of x (after Rump, Ogita & Oishi).
 
     Adding and subtracting a large power of two cuts all numbers at the same digit. The heads are
-    so short that their sum is exact, and the rests go into the next round. Data of similar size
-    take two rounds.
+    so short that their sum is exact, in whatever order it is made, and the rests, at most half a
+    digit, go into the next round. Data of similar size take two rounds.
     """
     parts: list[Array] = []
-    while (size := float(max(-x.min(), x.max()))) > 0.0:
-        cut = 2.0 ** (math.frexp(size)[1] + (len(x) - 1).bit_length() + 1)
+    ones, longer = np.ones(len(x)), (len(x) - 1).bit_length() + 1
+    exponent = math.frexp(float(max(-x.min(), x.max())))[1] + longer
+    while x.any():
+        cut = 2.0**exponent
         head = x + cut
         head -= cut
-        parts.append(head.sum(axis=0))
+        parts.append(ones @ head)  # 6 us instead of 28 for 1,638 rows of 10
         x = x - head
+        exponent += longer - 52
     return parts
 
 

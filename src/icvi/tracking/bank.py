@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, islice
@@ -16,6 +15,7 @@ from icvi.indices import Index
 from icvi.inputs import as_every, as_samples, as_weights
 from icvi.labels import Labels, as_label_array, plain
 from icvi.saving.saveable import Saveable
+from icvi.state.cores import cores
 from icvi.state.moments import sorted_by_cluster
 from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.table import Table, label_column
@@ -379,8 +379,7 @@ def _as_rows(winners: Any, n: int) -> NDArray[Any]:
 
 def _as_workers(workers: int | None) -> int:
     if workers is None:
-        affinity = getattr(os, "sched_getaffinity", None)
-        return len(affinity(0)) if affinity else os.cpu_count() or 1
+        return cores()
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise ValueError(
             f"expected workers to be a whole number from 1 on, or None for one per processor, "
