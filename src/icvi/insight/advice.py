@@ -94,7 +94,8 @@ class Strictness(NamedTuple):
         Standard errors by which clusters that are to be merged must be too close.
     full, mixed : float
         How full the gap between clusters that are to be merged must be at least, and how mixed
-        their labels may be at most; see `icvi.insight.pieces`.
+        their labels may be at most; see `icvi.insight.pieces`. Where 0 is full enough, samples are
+        not looked at.
     """
 
     distinct: float = DISTINCT
@@ -144,6 +145,8 @@ def split(
 
 def _pieces(evidence: Evidence, i: int, j: int, strict: Strictness) -> bool:
     """Whether two clusters look cut from one; samples tell what moments cannot."""
+    if strict.full <= 0.0:
+        return True
     a, b = evidence.samples[i], evidence.samples[j]
     first = np.arange(len(a) + len(b)) < len(a)
     found = border(np.concatenate([a, b]), first, evidence.seed)
