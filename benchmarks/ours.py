@@ -8,7 +8,8 @@ from __future__ import annotations
 import resource
 
 import icvi
-from clock import Job, Result, cpu, parts, serve, summary
+import icvi.batch
+from clock import Job, Result, cpu, parts, serve, summary, wall
 from data import Floats, Ints, fingerprint, stream
 
 
@@ -52,9 +53,19 @@ def batch(job: Job) -> Result:
     """Measure ``scores`` of one data set."""
     X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
     values = icvi.scores(X, labels, "paper")
-    seconds = [cpu(icvi.scores, X, labels, "paper") for _ in range(job["repeats"])]
+    clock = wall if job["wall"] else cpu
+    seconds = [clock(icvi.scores, X, labels, "paper") for _ in range(job["repeats"])]
     same = {"readings": [float(values["CH"])], "fingerprint": fingerprint(X, labels)}
     return summary(seconds) | same
+
+
+def silhouette(job: Job) -> Result:
+    """Measure the silhouette of one data set, on all cores."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
+    icvi.batch.silhouette_score(X[:1000], labels[:1000])  # compiled
+    readings: list[float] = []
+    seconds = wall(lambda: readings.append(icvi.batch.silhouette_score(X, labels)))
+    return summary([seconds]) | {"readings": readings, "fingerprint": fingerprint(X, labels)}
 
 
 def insight(job: Job) -> Result:
@@ -92,5 +103,12 @@ def memory(job: Job) -> Result:
 
 if __name__ == "__main__":
     serve(
-        {"chunked": chunked, "single": single, "batch": batch, "memory": memory, "insight": insight}
+        {
+            "chunked": chunked,
+            "single": single,
+            "batch": batch,
+            "silhouette": silhouette,
+            "memory": memory,
+            "insight": insight,
+        }
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from clock import Job, Result, cpu, parts, serve, summary
+from clock import Job, Result, cpu, parts, serve, summary, wall
 from data import Floats, Ints, fingerprint, stream
 
 
@@ -77,12 +77,23 @@ def batch(job: Job) -> Result:
         return [calinski_harabasz_score(X, labels), davies_bouldin_score(X, labels)]
 
     readings = both()
-    seconds = [cpu(both) for _ in range(job["repeats"])]
+    clock = wall if job["wall"] else cpu
+    seconds = [clock(both) for _ in range(job["repeats"])]
     same = {
         "readings": [float(value) for value in readings],
         "fingerprint": fingerprint(X, labels),
     }
     return summary(seconds) | same
+
+
+def silhouette(job: Job) -> Result:
+    """Measure scikit-learn's silhouette of one data set, on all cores."""
+    from sklearn.metrics import silhouette_score
+
+    X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
+    readings: list[float] = []
+    seconds = wall(lambda: readings.append(float(silhouette_score(X, labels))))
+    return summary([seconds]) | {"readings": readings, "fingerprint": fingerprint(X, labels)}
 
 
 def versions(_job: Job) -> Result:
@@ -94,4 +105,12 @@ def versions(_job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    serve({"streaming": streaming, "removing": removing, "batch": batch, "versions": versions})
+    serve(
+        {
+            "streaming": streaming,
+            "removing": removing,
+            "batch": batch,
+            "silhouette": silhouette,
+            "versions": versions,
+        }
+    )
