@@ -8,9 +8,9 @@ from __future__ import annotations
 import resource
 
 import icvi
-import icvi.batch
 from clock import Job, Result, cpu, parts, serve, summary, wall
 from data import Floats, Ints, fingerprint, stream
+from icvi.batch import silhouette_score
 
 
 def warmed(job: Job) -> tuple[icvi.Tracker, Floats, Ints, Result]:
@@ -62,9 +62,9 @@ def batch(job: Job) -> Result:
 def silhouette(job: Job) -> Result:
     """Measure the silhouette of one data set, on all cores."""
     X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
-    icvi.batch.silhouette_score(X[:1000], labels[:1000])  # compiled
+    silhouette_score(X[:1000], labels[:1000])  # compiled
     readings: list[float] = []
-    seconds = wall(lambda: readings.append(icvi.batch.silhouette_score(X, labels)))
+    seconds = wall(lambda: readings.append(silhouette_score(X, labels)))
     return summary([seconds]) | {"readings": readings, "fingerprint": fingerprint(X, labels)}
 
 
