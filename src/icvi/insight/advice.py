@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from icvi.insight.pieces import border
 from icvi.insight.separation import DISTINCT, Groups, separation
-from icvi.insight.split import LEVEL, find_split, find_split_quickly
+from icvi.insight.split import LEVEL, find_split_quickly
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -131,12 +131,9 @@ def merges(evidence: Evidence, found: Pairs, strict: Strictness) -> list[Advice]
 def split(
     evidence: Evidence, number: int, strict: Strictness, patient: bool = True
 ) -> Advice | None:
-    """Advice to split a cluster, if it looks like two; see `find_split`."""
+    """Advice to split a cluster, if it looks like two; see `find_split_quickly`."""
     X, seed = evidence.samples[number], evidence.seed
-    if patient:
-        found = find_split(X, seed)
-    else:
-        found = find_split_quickly(X, strict.distinct, strict.level, seed)
+    found = find_split_quickly(X, strict.distinct, strict.level, seed, patient)
     if found is None or not found.holds(strict.distinct, strict.level):
         return None
     S, ends = found.separation, _INTERVAL * found.error

@@ -94,18 +94,15 @@ def find_split(X: Array, seed: int = 0) -> Split | None:
     if len(X) < FEWEST:
         return None
     rng = np.random.default_rng(seed)
-    X, widths = scaled(X, rng)
-    found = _cross_fitted(X, widths, rng, _THOROUGH, _DEALS)
-    if found is None or found.p_value > _HOPELESS:
-        return found
-    whole = best_cut(X, widths, rng, _THOROUGH)
-    return None if whole is None else found._replace(members=whole.judge(X)[1])
+    return _whole(*scaled(X, rng), rng, _THOROUGH, _DEALS)
 
 
-def find_split_quickly(X: Array, distinct: float, level: float, seed: int = 0) -> Split | None:
-    """The same after a shorter search, if that is enough: 11 ms instead of 43 for 256 samples.
+def find_split_quickly(
+    X: Array, distinct: float, level: float, seed: int = 0, patient: bool = False
+) -> Split | None:
+    """The same after a shorter search, if that is enough: 13 ms instead of 43 for 256 samples.
 
-    It is where it finds nothing, or a split that holds clearly.
+    It is where it finds a split that holds clearly or, unless one is ``patient``, next to nothing.
 
     Parameters
     ----------
@@ -115,13 +112,17 @@ def find_split_quickly(X: Array, distinct: float, level: float, seed: int = 0) -
         As in `Split.holds`.
     seed : int
         Random seed of folds and starts.
+    patient : bool
+        Whether to search thoroughly where the shorter search finds nothing.
     """
     if len(X) < FEWEST:
         return None
     # Random numbers of its own: the thorough search does not depend on this one.
     rng = np.random.default_rng([seed, 1])
-    found = _cross_fitted(*scaled(X, rng), rng, _QUICK, deals=1)
-    if found is None or found.p_value > _HOPELESS or found.holds(distinct, _CLEARLY * level):
+    found = _whole(*scaled(X, rng), rng, _QUICK, deals=1)
+    if found is not None and found.holds(distinct, _CLEARLY * level):
+        return found
+    if not patient and (found is None or found.p_value > _HOPELESS):
         return found
     return find_split(X, seed)
 
@@ -170,6 +171,17 @@ def valley(places: Array, gaps: Array | float = 0.0) -> float:
     """
     gap, side = bands(places, gaps)
     return _binomial(gap, gap + side)
+
+
+def _whole(
+    X: Array, widths: Array, rng: np.random.Generator, effort: Effort, deals: int
+) -> Split | None:
+    """Judge by folds and, where there is hope, tell the two groups by the cut of all samples."""
+    found = _cross_fitted(X, widths, rng, effort, deals)
+    if found is None or found.p_value > _HOPELESS:
+        return found
+    whole = best_cut(X, widths, rng, effort)
+    return None if whole is None else found._replace(members=whole.judge(X)[1])
 
 
 def _cross_fitted(
