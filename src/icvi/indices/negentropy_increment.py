@@ -39,14 +39,13 @@ def _negentropy(s: State) -> float:
     """Sum of p_i (ln|Sigma_i| / 2 - ln p_i) - ln|Sigma_data| / 2."""
     if s.k < 1:
         return EMPTY
-    total = 0.0
+    total, light = 0.0, False
     for i in range(s.k):
-        if s.n[i] < 1.0:
-            return LIGHT_CLUSTER
+        light = light or s.n[i] < 1.0
         p = s.n[i] / s.N
         total += p * (0.5 * (s.logdet[i] - s.logdet_T) - math.log(p))
     if total != total:
-        return SINGULAR
+        return LIGHT_CLUSTER if light else SINGULAR
     return total if s.k > 1 else 0.0
 
 

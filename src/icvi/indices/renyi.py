@@ -101,9 +101,10 @@ def _over_pairs(n: NDArray[np.float64], k: float, value: float, mean: float) -> 
     """A sum over the pairs of k clusters, or its mean, where the covariances have a value."""
     if k < 2:
         return FEW_CLUSTERS
-    for i in range(n.size):
-        if n[i] < 1.0:
-            return LIGHT_CLUSTER
+    if not value > -math.inf:
+        for i in range(n.size):
+            if n[i] < 1.0:
+                return LIGHT_CLUSTER
     if value != value:
         return SINGULAR
     return value / (k * (k - 1) / 2.0) if mean > 0.0 else value

@@ -209,7 +209,7 @@ class _Samples(Sequence[Floats]):
 def _groups(clusters: Clusters, numbers: Integers) -> Groups:
     counts = clusters.counts[numbers]
     # Covariances are S / (n - 1), undefined for single samples; groups have S / n.
-    scale = (counts - 1.0) / counts
+    scale = clusters.degrees[numbers] / counts
     covariances = np.nan_to_num(clusters.covariances_of(numbers) * scale[:, None, None])
     return Groups(counts, clusters.centers[numbers], covariances)
 

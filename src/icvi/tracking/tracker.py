@@ -169,6 +169,8 @@ class Tracker(ClusterSummary):
         self._seen = 0
         self._spans = (window, half_life, as_least(least_weight))
         self._forgetting = self._make_forgetting()
+        if self._forgetting.fades:
+            self._clusters.begin_fading()
         self._looks = Looks(distinct, self._forgetting, silent) if insight else None
         self._plain = self._prototypes is None and not self._forgetting.forgets and not insight
 
