@@ -9,7 +9,8 @@ r"""rCIP and rH: how much the clusters overlap as Gaussians, and the entropy for
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I` as in NI. Undefined for k < 2, where a covariance
 is singular or so ill-conditioned that the value is not certain to 1e-9, and where a cluster weighs
-less than 1. Equations 27-29 of the paper, incremental forms 66-68.
+less than 1 (with a half-life, where it is less than one sample). Equations 27-29 of the paper,
+incremental forms 66-68.
 
 rCIP underflows to 0 when clusters are far apart; ``log_rcip=True`` gives its logarithm, which
 does not. Both sums grow with the number of pairs, so between different k they mostly compare
