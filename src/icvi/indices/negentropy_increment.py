@@ -7,7 +7,8 @@ with :math:`\Sigma_i = S_i/(n_i-1) + \delta I`. Smaller is better; exactly 0 for
 Undefined without samples, where a covariance is singular or so ill-conditioned that the value is
 not certain to 1e-9, and where a cluster weighs less than 1. With a half-life :math:`n_i-1` becomes
 :math:`W_1 - W_2/W_1`, see `icvi.Tracker.covariances`, and a cluster may weigh less. Equations
-22-26 of the paper, incremental form 65-66; the state is not regularised, :math:`\delta` is added when NI is read.
+22-26 of the paper, incremental form 65-66; the state is not regularised, :math:`\delta` is added
+when NI is read.
 
 :math:`\delta = 10^{-\varepsilon/d}` by default, :math:`\varepsilon = 12`. It depends on the
 unit of the data and grows with d (0.1 at d = 12): a cluster of d samples or fewer is all

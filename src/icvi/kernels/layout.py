@@ -191,4 +191,19 @@ def gaussian_rows(d: int, columns: int, want: int) -> int:
     if want & WANT_MIXTURES:
         return rows + 2 * columns + 3
     trees = bin(want & WANT_PAIRS).count("1")
-    return rows + 2 * columns * trees
+    return rows + (trees * tree_rows(columns) + 1) // 2
+
+
+def inner_nodes(columns: int) -> int:
+    """Nodes above the leaves of a tree of pair values, each with up to four children."""
+    return (columns + 1) // 3
+
+
+def tree_rows(columns: int) -> int:
+    """Nodes of a tree; a row, half as wide as those of ``G``, has the same node of all trees."""
+    return 4 * inner_nodes(columns) + 1
+
+
+def first_tree(d: int) -> int:
+    """Where the trees begin, in rows half as wide as those of ``G``."""
+    return 2 * (G_WORK + triangle(d) + d)
