@@ -13,6 +13,9 @@ NINE = ["CH", "SIL", "DB", "GD43", "GD53", "PS", "WB", "XB", "rCIP"]
 # d, k, removals per repeat for cvi (it needs up to 30 ms for one)
 SIZES = [(2, 15, 40), (2, 200, 8)]
 
+# d, k of streams that fade, with all of the paper's indices
+FADING = [(2, 15), (2, 200), (10, 50)]
+
 
 class Bench(Protocol):
     """What runs the jobs."""
@@ -31,6 +34,15 @@ def living(bench: Bench) -> Iterator[Row]:
     """Removals, moves, windows, combining, loading, threads."""
     for d, k, few in SIZES:
         yield from _changes(bench, d, k, few)
+    for d, k in FADING:
+        ours = bench.ours(bench.job("fading", d, k, 2_000, ["paper"]), "living_ours.py")
+        yield Row(
+            group="living",
+            what=f"half-life, chunked, the paper's indices, d={d} k={k}, against none",
+            ours=ours["half_life"],
+            ratio=ours["half_life"] / ours["none"],
+            at_most=2,
+        )
     yield from _once(bench)
 
 

@@ -79,6 +79,21 @@ def _measured(
     }
 
 
+def fading(job: Job) -> Result:
+    """Measure what a half-life costs, in turn with none."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["warm"] + job["n"])
+    trackers = {"none": icvi.Tracker(job["indices"])}
+    trackers["half_life"] = icvi.Tracker(job["indices"], half_life=float(WINDOW))
+    for tracker in trackers.values():
+        tracker.update_many(X, labels)
+    n = job["n"]
+    rounds = [
+        {name: cpu(t.update_many, X[:n], labels[:n]) for name, t in trackers.items()}
+        for _ in range(job["repeats"])
+    ]
+    return {name: min(seconds[name] for seconds in rounds) * 1e6 / n for name in trackers}
+
+
 def combining(job: Job) -> Result:
     """Measure the combination of two states that share all their clusters."""
     X, labels = stream(job["seed"], job["d"], job["k"], 20 * job["k"])
@@ -126,4 +141,12 @@ def threads(job: Job) -> Result:
 
 
 if __name__ == "__main__":
-    serve({"changes": changes, "combining": combining, "loading": loading, "threads": threads})
+    serve(
+        {
+            "changes": changes,
+            "fading": fading,
+            "combining": combining,
+            "loading": loading,
+            "threads": threads,
+        }
+    )

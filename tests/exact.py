@@ -50,6 +50,13 @@ class Cluster:
     n: Number
     v: Vector
     S: Matrix
+    #: sum of c f^2 over samples that came c times and have faded to f; n where none has
+    squares: Number | None = None
+
+    @property
+    def degrees(self) -> Number:
+        """What S is divided by for a covariance: n - 1 where nothing fades."""
+        return self.n - (1 if self.squares is None else self.squares / self.n)
 
     @property
     def CP(self) -> Number:
@@ -108,22 +115,29 @@ def mp_arithmetic() -> Arithmetic:
     return Arithmetic(mp.mpf, mp.log, mp.exp, mp.sqrt, +mp.pi, 1e-40)
 
 
-def mp_cluster(rows: list[Vector], w: Vector) -> Cluster:
+def mp_cluster(rows: list[Vector], w: Vector, f: Vector | None = None) -> Cluster:
     """Moments of one cluster; mpmath's fsum and fdot round only once."""
     n = mp.fsum(w)
     columns = list(zip(*rows, strict=True))
     v = [mp.fdot(w, x) / n for x in columns]
     e = [[a - vt for a in x] for x, vt in zip(columns, v, strict=True)]
     we = [[wi * a for wi, a in zip(w, et, strict=True)] for et in e]
-    return Cluster(n, v, [[mp.fdot(a, b) for b in e] for a in we])
+    squares = None if f is None else mp.fdot(w, f)
+    return Cluster(n, v, [[mp.fdot(a, b) for b in e] for a in we], squares)
 
 
 def moments_exact(
-    X: np.ndarray, labels: Sequence[Hashable], weights: Sequence[float] | None = None
+    X: np.ndarray,
+    labels: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
+    fades: Sequence[float] | None = None,
 ) -> Moments:
-    """Moments with the digits of the surrounding mpmath context."""
+    """Moments with the digits of the surrounding mpmath context; samples may have faded."""
     rows = [[mp.mpf(a) for a in x] for x in np.asarray(X, dtype=float).tolist()]
     w = [mp.mpf(float(a)) for a in (np.ones(len(rows)) if weights is None else weights)]
+    f = None if fades is None else [mp.mpf(float(a)) for a in fades]
+    if f is not None:
+        w = [a * b for a, b in zip(w, f, strict=True)]
     groups: dict[Hashable, list[int]] = {}
     for i, (label, wi) in enumerate(zip(labels, w, strict=True)):
         if wi > 0:
@@ -132,7 +146,8 @@ def moments_exact(
         raise UndefinedError
 
     def gather(members: list[int]) -> Cluster:
-        return mp_cluster([rows[i] for i in members], [w[i] for i in members])
+        shares = None if f is None else [f[i] for i in members]
+        return mp_cluster([rows[i] for i in members], [w[i] for i in members], shares)
 
     everything = [i for members in groups.values() for i in members]
     return Moments([gather(g) for g in groups.values()], gather(everything), mp_arithmetic())
@@ -265,13 +280,13 @@ def ridge(m: Moments, epsilon: float, delta: float | None) -> Number:
 
 
 def covariance(c: Cluster, delta: Number) -> Matrix:
-    """S / (n - 1) + delta I; delta I alone when n = 1."""
-    if c.n < 1:
+    """S / (n - 1) + delta I; delta I alone for one sample."""
+    divisor, rounding = c.degrees, 1e-30 * c.n
+    if divisor < -rounding:
         raise UndefinedError
-    divisor = c.n - 1
     return [
         [
-            (s / divisor if divisor > 0 else 0 * s) + (delta if a == b else 0)
+            (s / divisor if divisor > rounding else 0 * s) + (delta if a == b else 0)
             for b, s in enumerate(row)
         ]
         for a, row in enumerate(c.S)
@@ -395,12 +410,15 @@ def exact(
 
 
 def exact_all(
-    X: np.ndarray, labels: Sequence[Hashable], weights: Sequence[float] | None = None
+    X: np.ndarray,
+    labels: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
+    fades: Sequence[float] | None = None,
 ) -> dict[str, float]:
     """Every index with 60 digits and default parameters; the moments are computed once."""
     with mp.workdps(DIGITS):
         try:
-            m = moments_exact(X, labels, weights)
+            m = moments_exact(X, labels, weights, fades)
         except UndefinedError:
             return dict.fromkeys(READINGS, math.nan)
         return {name: read(name, m) for name in READINGS}

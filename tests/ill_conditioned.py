@@ -61,9 +61,9 @@ def far(rng: np.random.Generator, d: int) -> NDArray[np.float64]:
 class Truth:
     """Readings with 60 digits, and the sizes of the terms that they are sums of."""
 
-    def __init__(self, X, labels, weights=None) -> None:
+    def __init__(self, X, labels, weights=None, fades=None) -> None:
         with mp.workdps(exact.DIGITS):
-            self.moments = exact.moments_exact(X, list(labels), weights)
+            self.moments = exact.moments_exact(X, list(labels), weights, fades)
 
     def read(self, name: str) -> float:
         with mp.workdps(exact.DIGITS):

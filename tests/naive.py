@@ -2,7 +2,8 @@
 
 Each index is called as ``f(X, labels, weights=None, **params)`` and returns a float: the value of
 the published formula where that is finite, otherwise nan. A weight is a frequency, so weight 2
-means the sample twice. Nothing here shares code or shortcuts with the library under test.
+means the sample twice; with ``fades=`` each of these counts only a share of 1. Nothing here shares
+code or shortcuts with the library under test.
 
 Symbols: k clusters, n_i weight of cluster i, v_i its mean, N and mu the same for all samples,
 D_ij = ||v_i - v_j||^2, CP_i = sum of ||x - v_i||^2 over the samples of cluster i.
@@ -10,6 +11,7 @@ D_ij = ||v_i - v_j||^2, CP_i = sum of ||x - v_i||^2 over the samples of cluster 
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from fractions import Fraction
 from functools import wraps
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -31,6 +33,8 @@ class Cluster(NamedTuple):
     w: list[float]
     n: float
     v: Point
+    #: What the scatter is divided by for a covariance: n - 1 where no sample fades
+    degrees: float
 
 
 class Partition(NamedTuple):
@@ -52,13 +56,24 @@ def mean_of(x: list[Point], w: list[float]) -> Point:
     return [vt + r for vt, r in zip(v, rest, strict=True)]
 
 
-def cluster_of(members: list[tuple[Point, float]]) -> Cluster:
+def cluster_of(members: list[tuple[Point, float]], fades: list[float] | None = None) -> Cluster:
     x, w = [x for x, _ in members], [w for _, w in members]
-    return Cluster(x, w, math.fsum(w), mean_of(x, w))
+    if fades is None:
+        n = math.fsum(w)
+        return Cluster(x, w, n, mean_of(x, w), n - 1)
+    # A sample of weight c is c samples, each of which has faded to the share f.
+    exact = [(Fraction(c), Fraction(f)) for c, f in zip(w, fades, strict=True)]
+    total = sum(c * f for c, f in exact)
+    degrees = float(total - sum(c * f * f for c, f in exact) / total)
+    w = [c * f for c, f in zip(w, fades, strict=True)]
+    return Cluster(x, w, math.fsum(w), mean_of(x, w), degrees)
 
 
 def partition_of(
-    X: np.ndarray, labels: Sequence[Hashable], weights: Sequence[float] | None = None
+    X: np.ndarray,
+    labels: Sequence[Hashable],
+    weights: Sequence[float] | None = None,
+    fades: Sequence[float] | None = None,
 ) -> Partition:
     """Sort the samples of positive weight into clusters."""
     X = np.asarray(X, dtype=float)
@@ -69,15 +84,20 @@ def partition_of(
     if not np.isfinite(rows).all():
         raise UndefinedError
     w = [1.0] * len(rows) if weights is None else [float(a) for a in weights]
-    groups: dict[Hashable, list[tuple[Point, float]]] = {}
-    everything = []
-    for x, label, wi in zip(rows, labels, w, strict=True):
-        if wi > 0:
-            groups.setdefault(label, []).append((x, wi))
-            everything.append((x, wi))
-    if not everything:
+    f = None if fades is None else [float(a) for a in fades]
+    groups: dict[Hashable, list[int]] = {}
+    for i, label in enumerate(labels):
+        if w[i] > 0 and (f is None or f[i] > 0):
+            groups.setdefault(label, []).append(i)
+    if not groups:
         raise UndefinedError
-    return Partition([cluster_of(g) for g in groups.values()], cluster_of(everything))
+
+    def gather(members: list[int]) -> Cluster:
+        shares = None if f is None else [f[i] for i in members]
+        return cluster_of([(rows[i], w[i]) for i in members], shares)
+
+    everything = sorted(i for members in groups.values() for i in members)
+    return Partition([gather(members) for members in groups.values()], gather(everything))
 
 
 def finite(f: Naive) -> Naive:
@@ -105,9 +125,10 @@ def reading(least_k: int) -> Callable[[Naive], Naive]:
             X: np.ndarray,
             labels: Sequence[Hashable],
             weights: Sequence[float] | None = None,
+            fades: Sequence[float] | None = None,
             **params: Any,
         ) -> float:
-            partition = partition_of(X, labels, weights)
+            partition = partition_of(X, labels, weights, fades)
             if len(partition.clusters) < least_k:
                 raise UndefinedError
             return f(partition, **params)
@@ -200,17 +221,17 @@ def ridge(d: int, epsilon: float, delta: float | None) -> float:
 
 
 def covariance(c: Cluster, delta: float) -> np.ndarray:
-    """Sigma = sum w (x - v)(x - v)' / (n - 1) + delta I; delta I alone when n = 1."""
+    """Sigma = sum w (x - v)(x - v)' / (n - 1) + delta I; delta I alone for one sample."""
     d = len(c.v)
-    if c.n < 1:
+    if c.degrees < 0:
         raise UndefinedError
-    if c.n == 1:
+    if c.degrees == 0:
         return delta * np.eye(d)
     S = np.zeros((d, d))
     for x, w in zip(c.x, c.w, strict=True):
         e = np.subtract(x, c.v)
         S += w * np.outer(e, e)
-    return S / (c.n - 1) + delta * np.eye(d)
+    return S / c.degrees + delta * np.eye(d)
 
 
 def log_determinant(Sigma: np.ndarray) -> float:

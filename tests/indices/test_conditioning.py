@@ -22,9 +22,9 @@ MOMENT = [name for name in NAMES if name not in GAUSSIAN]
 ALL = [*NAMES, LOG]
 
 
-def assert_right_or_nan(values, X, labels, weights=None):
+def assert_right_or_nan(values, X, labels, weights=None, fades=None):
     """Every number is right; the names of readings that are nan where there is a value."""
-    truth = Truth(X, labels, weights)
+    truth = Truth(X, labels, weights, fades)
     needless = []
     for name, value in values.items():
         if math.isnan(value):
@@ -35,8 +35,8 @@ def assert_right_or_nan(values, X, labels, weights=None):
     return needless
 
 
-def assert_right(values, X, labels, weights=None):
-    assert not assert_right_or_nan(values, X, labels, weights)
+def assert_right(values, X, labels, weights=None, fades=None):
+    assert not assert_right_or_nan(values, X, labels, weights, fades)
 
 
 def with_outlier(distance, own, d=2):
@@ -148,8 +148,8 @@ def test_samples_that_fade_are_right_beside_an_outlier():
     X, labels = with_outlier(1e8, own=False)
     tracker = icvi.Tracker(ALL, half_life=40.0)
     tracker.update_many(X, labels)
-    weights = 2.0 ** (-np.arange(len(X))[::-1] / 40.0)
-    assert_right(tracker.values, X, labels, weights)
+    fades = 2.0 ** (-np.arange(len(X))[::-1] / 40.0)
+    assert_right(tracker.values, X, labels, fades=fades)
 
 
 # -- any data --------------------------------------------------------------------------------
@@ -187,8 +187,8 @@ def test_hard_streams_that_change_are_right_or_undefined(seed):
 
     fading = icvi.Tracker(ALL, half_life=100.0)
     fading.update_many(hard.X, hard.labels)
-    weights = 2.0 ** (-np.arange(len(hard.X))[::-1] / 100.0)
-    assert_right_or_nan(fading.values, hard.X, hard.labels, weights)
+    fades = 2.0 ** (-np.arange(len(hard.X))[::-1] / 100.0)
+    assert_right_or_nan(fading.values, hard.X, hard.labels, fades=fades)
 
 
 def test_undefined_covariances_are_rare():

@@ -28,11 +28,11 @@ def run_subtract(G, out, a, b, count, scale, end):
 
 # Kernels have no way in from Python of their own.
 @numba.njit
-def run_renew_trees(G, tree, J, k, leaves, log):
+def run_renew_trees(G, T, J, k, columns, log):
     if log:
-        renew_trees(G, tree, J, k, leaves, add_logarithms)
+        renew_trees(G, T, 0, J, k, columns, add_logarithms)
     else:
-        renew_trees(G, tree, J, k, leaves, operator.add)
+        renew_trees(G, T, 0, J, k, columns, operator.add)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5])
@@ -47,22 +47,21 @@ def test_products_of_rows_are_subtracted_in_all_lanes_and_nowhere_else(count):
 
 
 @pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("k", [2, 7, 15])
+@pytest.mark.parametrize("k", [2, 7, 8, 9, 15, 40])
 def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
     """Pairs set in any order, some again: roots sum up to the sum over all pairs."""
     rng = np.random.default_rng(k)
-    leaves, tree = 16, L.G_WORK
-    G = np.zeros((L.G_WORK + 2 * leaves, leaves))
-    if log:
-        G[tree:] = -np.inf
+    columns = L.columns_for(k)
+    G = np.zeros((L.G_WORK, columns))
+    T = np.full((L.tree_rows(columns), columns // 2), -np.inf if log else 0.0)
     h = rng.random((k + 1, k + 1))
     for J in [*range(1, k + 1), *rng.integers(1, k + 1, 20)]:
         h[J] = rng.random(k + 1)
         h[:, J] = h[J]
         G[L.G_CIP, : k + 1] = h[J]
-        run_renew_trees(G, tree, int(J), k, leaves, log)
+        run_renew_trees(G, T, int(J), k, columns, log)
     pairs = [h[i, j] for i in range(1, k + 1) for j in range(i + 1, k + 1)]
-    roots = G[tree + 1, 1:k]
+    roots = T[0]
     if log:
         assert np.exp(roots).sum() == pytest.approx(np.exp(pairs).sum(), rel=1e-13)
     else:
@@ -212,3 +211,9 @@ def test_matches_that_stop_early_are_below_what_they_need(d):
                 assert (sample[matches] <= full).all()
                 stopped += (sample[matches] < full).all()
     assert stopped > 0 or rows <= 8
+
+
+def test_pairs_of_8000_clusters_take_less_than_a_gibibyte():
+    columns = L.columns_for(8000)
+    rows = L.gaussian_rows(2, columns, L.WANT_LOGDET | L.WANT_H | L.WANT_CIP)
+    assert 8 * rows * columns < 2**30

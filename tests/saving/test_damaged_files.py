@@ -56,6 +56,16 @@ def entry(name, *at, to):
     return change
 
 
+def squares(value):
+    """Add sums of squared weights, all with the same value."""
+
+    def change(facts, arrays):
+        high = np.full(arrays["partition.columns"].shape[1], value)
+        arrays["partition.squares"] = np.stack([high, 0.0 * high])
+
+    return change
+
+
 def array(name, made):
     """Change a whole array."""
 
@@ -159,6 +169,10 @@ DAMAGES = {
     "an origin to come": ("tracker-half-life", fact("origin", to=41), "origin"),
     "an origin long ago": ("tracker-half-life", fact("origin", to=-(10**6)), "origin"),
     "no origin": ("tracker-half-life", fact("origin", to=None), "origin"),
+    "squares of no half-life": ("tracker", squares(1.0), "partition.squares"),
+    "squares of nothing": ("tracker-half-life", squares(0.0), "partition.squares"),
+    "squares beyond all weights": ("tracker-half-life", squares(1e9), "partition.squares"),
+    "squares that are no numbers": ("tracker-half-life", squares(np.nan), "partition.squares"),
     "a least weight of 2": ("tracker-half-life", fact("least_weight", to="0x1p+1"), "options"),
     # banks
     "a key twice": ("bank", fact("keys", to=["fan", "fan", "valve", "pump"]), "keys"),

@@ -388,7 +388,7 @@ def test_what_fades_can_be_taken_back_moved_merged_and_decayed_at_what_it_is_wor
 
 def test_overlaps_of_prototypes_do_not_fade():
     for index in (RCIP, RH):
-        with pytest.raises(ValueError, match=r"cannot fade: .* has no covariance; use window="):
+        with pytest.raises(ValueError, match=r"cannot fade: .* are kept; use window="):
             icvi.Tracker(["Conn", index], half_life=10.0)
 
 

@@ -5,8 +5,10 @@ r"""NI: how much less Gaussian the data become when the clusters are taken as on
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I`. Smaller is better; exactly 0 for one cluster.
 Undefined without samples, where a covariance is singular or so ill-conditioned that the value is
-not certain to 1e-9, and where a cluster weighs less than 1. Equations 22-26 of the paper,
-incremental form 65-66; the state is not regularised, :math:`\delta` is added when NI is read.
+not certain to 1e-9, and where a cluster weighs less than 1. With a half-life :math:`n_i-1` becomes
+:math:`W_1 - W_2/W_1`, see `icvi.Tracker.covariances`, and a cluster may weigh less. Equations
+22-26 of the paper, incremental form 65-66; the state is not regularised, :math:`\delta` is added
+when NI is read.
 
 :math:`\delta = 10^{-\varepsilon/d}` by default, :math:`\varepsilon = 12`. It depends on the
 unit of the data and grows with d (0.1 at d = 12): a cluster of d samples or fewer is all
@@ -39,14 +41,13 @@ def _negentropy(s: State) -> float:
     """Sum of p_i (ln|Sigma_i| / 2 - ln p_i) - ln|Sigma_data| / 2."""
     if s.k < 1:
         return EMPTY
-    total = 0.0
+    total, light = 0.0, False
     for i in range(s.k):
-        if s.n[i] < 1.0:
-            return LIGHT_CLUSTER
+        light = light or s.n[i] < 1.0
         p = s.n[i] / s.N
         total += p * (0.5 * (s.logdet[i] - s.logdet_T) - math.log(p))
     if total != total:
-        return SINGULAR
+        return LIGHT_CLUSTER if light else SINGULAR
     return total if s.k > 1 else 0.0
 
 

@@ -9,7 +9,8 @@ r"""rCIP and rH: how much the clusters overlap as Gaussians, and the entropy for
 
 with :math:`\Sigma_i = S_i/(n_i-1) + \delta I` as in NI. Undefined for k < 2, where a covariance
 is singular or so ill-conditioned that the value is not certain to 1e-9, and where a cluster weighs
-less than 1. Equations 27-29 of the paper, incremental forms 66-68.
+less than 1 (with a half-life, where it is less than one sample). Equations 27-29 of the paper,
+incremental forms 66-68.
 
 rCIP underflows to 0 when clusters are far apart; ``log_rcip=True`` gives its logarithm, which
 does not. Both sums grow with the number of pairs, so between different k they mostly compare
@@ -17,7 +18,7 @@ k; ``mean=True`` divides by it. rH is summed from :math:`h`, never taken as a lo
 
 Covariances that lose too many digits in doubles are factorised in two doubles; a bound on the loss
 decides. Memory is O(k d^2) for the covariances and, for each of rCIP and rH, O(k^2) for the pairs:
-32 GiB for both at k = 20,000.
+11 GiB for both at k = 20,000.
 
 With ``prototypes=True`` a cluster is a mixture of its prototypes l, each a Gaussian of the samples
 that it won, and two clusters overlap by the mean over pairs of these:
@@ -101,9 +102,10 @@ def _over_pairs(n: NDArray[np.float64], k: float, value: float, mean: float) -> 
     """A sum over the pairs of k clusters, or its mean, where the covariances have a value."""
     if k < 2:
         return FEW_CLUSTERS
-    for i in range(n.size):
-        if n[i] < 1.0:
-            return LIGHT_CLUSTER
+    if not value > -math.inf:
+        for i in range(n.size):
+            if n[i] < 1.0:
+                return LIGHT_CLUSTER
     if value != value:
         return SINGULAR
     return value / (k * (k - 1) / 2.0) if mean > 0.0 else value

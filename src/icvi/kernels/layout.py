@@ -12,8 +12,10 @@ cluster with features as the fastest axis, because only changes of one cluster r
 shows readings the high parts. Centroids are shown in both parts, so that a difference of two is
 right to rounding wherever the data lie.
 
-Where old samples fade, ``Q`` and the rows HELD hold weights as of some moment in the past, and
-``A`` shows them times a factor.
+Where old samples fade, ``Q`` and the rows HELD hold weights as of some moment in the past. ``A``
+shows weights and CP times a factor, the scatter as it is kept: a covariance does not fade. For that
+the rows SQUARES hold the sum of c g^2 over samples that came c times and count g each; they are 0
+where nothing fades.
 
 A second arena ``C`` caches what readings need (row extremes, distances of one cluster); all
 of it can be rebuilt from ``A``. A third, ``G``, holds what Gaussian indices cache for one
@@ -66,7 +68,8 @@ CP = 1
 HELD = 2  # the weight as it is kept, high and low
 PEAK = 4  # the largest CP since the cluster was last summed from samples
 COUNT = 5  # the number of samples, where each leaves as a whole
-V = 6  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
+SQUARES = 6  # the sum of squared weights, high and low, where samples fade
+V = 8  # d high rows, d low rows of the centroids; then, row by row, the lower triangles of S
 
 # Q: pairs of rows, high and low.
 Q_SUM = 0  # sums of samples
@@ -98,7 +101,8 @@ RESCAN = 18  # scratch: distances of a cluster that is scanned again
 OWN = 19  # scratch: a row of a pair table
 SEEN = 20  # scratch: a column of a pair table
 OWNER = 21  # where columns are prototypes: the number of the cluster that owns each, from 1
-CACHE_ROWS = 22
+KEPT_CP = 22  # where samples fade: CP as it is kept
+CACHE_ROWS = 23
 
 WANT_BETWEEN = 1
 WANT_SPREAD = 2
@@ -187,4 +191,19 @@ def gaussian_rows(d: int, columns: int, want: int) -> int:
     if want & WANT_MIXTURES:
         return rows + 2 * columns + 3
     trees = bin(want & WANT_PAIRS).count("1")
-    return rows + 2 * columns * trees
+    return rows + (trees * tree_rows(columns) + 1) // 2
+
+
+def inner_nodes(columns: int) -> int:
+    """Nodes above the leaves of a tree of pair values, each with up to four children."""
+    return (columns + 1) // 3
+
+
+def tree_rows(columns: int) -> int:
+    """Nodes of a tree; a row, half as wide as those of ``G``, has the same node of all trees."""
+    return 4 * inner_nodes(columns) + 1
+
+
+def first_tree(d: int) -> int:
+    """Where the trees begin, in rows half as wide as those of ``G``."""
+    return 2 * (G_WORK + triangle(d) + d)

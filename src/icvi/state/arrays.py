@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from icvi.kernels import layout as L
 from icvi.state.blocks import Block, may_overflow, summed
 from icvi.state.columns import join, settle, show
+from icvi.state.two_doubles import plus_product
 from icvi.transactions import own_arrays
 
 Floats = NDArray[np.float64]
@@ -87,6 +88,7 @@ class Arenas:
         self._scatter = bool(scatter)
         self._shape: tuple[int, ...] = ()  # of a sample; none fits before the first
         self.columns = 0
+        self.fades = False  # whether covariances are those of weights that fade
         self.factor = 1.0  # what stored weights are multiplied by when they are read
         self._shown = True  # whether A holds the multiplied weights
         self.form = 0  # counts up when columns are added or dropped: earlier caches are invalid
@@ -173,7 +175,7 @@ class Arenas:
         Q[:, L.Q_COUNTED : L.Q_S] = 0.0
         if k:
             settle(A, Q, k, d, scatter)
-        if k and self.factor == 1.0:
+        if k:
             show(A, Q, used, d, scatter)
         self._install(A, Q, C, d)
         self._shown = self.factor == 1.0
@@ -207,9 +209,27 @@ class Arenas:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(state))
+        self._upgrade()
         self.before_growing, self._log = None, np.zeros((0, 1))
         self.meta[L.LOGGED] = L.NOT_LOGGED
         self._make_log()
+
+    def _upgrade(self) -> None:
+        """Rows that a state of an earlier version, which comes from a pickle, does not have."""
+        m, d = self.meta, int(self.meta[L.D])
+        if len(self.C) < L.CACHE_ROWS:
+            added = np.zeros((L.CACHE_ROWS - len(self.C), self.columns))
+            self.C = np.concatenate([self.C, added])
+        if len(self.A) == L.state_rows(d, self._scatter):
+            return
+        self.A = np.concatenate(
+            [self.A[: L.SQUARES], np.zeros((2, self.columns)), self.A[L.SQUARES :]]
+        )
+        m[L.ROWS] = len(self.A)
+        if self.factor != 1.0:
+            show(self.A, self.Q, slice(0, self.n_clusters + 1), d, self._scatter)
+            self.begin_fading()
+            self._shown = False
 
     # -- whole columns ---------------------------------------------------------------------
 
@@ -276,7 +296,7 @@ class Arenas:
                 rows = other.Q[used, L.Q_S + half :: 2]
                 self.Q[used, L.Q_S + half] = rows.diagonal(axis1=1, axis2=2)
         self.meta[L.K], self.meta[L.LAST] = k, other.meta[L.LAST]
-        self._shown = other._shown
+        self._shown = self.factor == 1.0
         self.touch_all()
 
     # -- many samples ----------------------------------------------------------------------
@@ -359,6 +379,7 @@ class Arenas:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
         installed = saved if saved[0] is None else saved[0]
         _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown = installed
+        self._shown = self._shown and self.factor == 1.0  # what is kept for that is of later
         m = self.meta
         m[L.D], m[L.ROWS] = self._shape[0] if self._shape else 0, len(self.A)
         m[L.COLUMNS], m[L.Q_ROWS], m[L.Q_WIDTH] = self.columns, *self.Q.shape[1:]
@@ -417,6 +438,24 @@ class Arenas:
 
     # -- fading ----------------------------------------------------------------------------
 
+    # Class attribute: states that were pickled by earlier versions have none.
+    fades = False
+
+    def begin_fading(self) -> None:
+        """Have covariances be those of weights that fade; what is there has just come."""
+        if self.fades or not self._scatter:
+            return
+        self.fades, k = True, self.n_clusters
+        if k and self.A[L.SQUARES, ALL] == 0.0:
+            self.A[L.SQUARES : L.V, : k + 1] = self.A[L.HELD : L.HELD + 2, : k + 1] / self.factor
+
+    def count_squares(self, column: int, weight: float, gain: float) -> None:
+        """A sample has entered that came weight / gain times, and counts ``gain`` each time."""
+        for J in (column, ALL):
+            squares = self.A[L.SQUARES : L.V, J]
+            high, low = squares.tolist()
+            squares[:] = plus_product(high, low, weight, gain)
+
     def fade(self, factor: float) -> None:
         """Set the factor that stored weights are multiplied by when they are read."""
         self.factor, self._shown = factor, False
@@ -426,10 +465,9 @@ class Arenas:
         if not self._shown:
             kernel("show_all")(self.meta, self.factor)
             self._shown = True
-            if self.meta[L.WANT] & L.WANT_GAUSSIAN or self.meta[L.STALE] == 0:
-                # Covariances divide by n - 1, which does not scale. And noise changes no cluster,
-                # but all clusters have faded since the last reading.
-                self.touch_all()
+            if self.meta[L.STALE] == 0 and self.n_clusters:
+                # Noise changes no cluster, but all clusters have faded since the last reading.
+                self._touch(np.array([max(1, self.meta[L.LAST])]))
 
     def faded(self, least: float, factor: float) -> list[int]:
         """Columns whose weight times ``factor`` is below the least weight, the last one first."""

@@ -18,6 +18,7 @@ from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, in_order, plain
 from icvi.state.arrays import ALL, Arenas, Floats, Integers, Mark, Snapshot, kernel
+from icvi.state.columns import add, product
 from icvi.state.refusals import too_little_noise, unknown_label, why_not_in
 from icvi.wording import short
 
@@ -92,7 +93,7 @@ class Clusters(Arenas):
 
     @property
     def covariances(self) -> Floats:
-        """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
+        """(k, d, d) covariance matrices; see `ClusterSummary.covariances`."""
         if not self._scatter:
             raise ValueError(
                 "no scatter matrices are kept; ask for them with Partition(scatter=True), "
@@ -109,7 +110,8 @@ class Clusters(Arenas):
         triangles = self.A[L.V + 2 * d :, numbers + 1].T
         covariances[:, rows, columns] = triangles
         covariances[:, columns, rows] = triangles
-        degrees = self.counts[numbers] - 1.0
+        # Not those of `degrees`: the scatter is as it is kept, so that no bit changes as it fades.
+        degrees = self._kept_degrees()[numbers]
         degrees[degrees <= 0.0] = np.nan
         return np.asarray(covariances / degrees[:, None, None])
 
@@ -118,9 +120,22 @@ class Clusters(Arenas):
         self.show()
         d = self.n_features or 0
         diagonal = L.V + 2 * d + np.arange(1, d + 1).cumsum() - 1
-        degrees = self.counts[numbers] - 1.0
+        degrees = self._kept_degrees()[numbers]
         degrees[degrees <= 0.0] = np.nan
         return np.asarray(self.A[diagonal[:, None], numbers + 1].T / degrees[:, None])
+
+    @property
+    def degrees(self) -> Floats:
+        """(k,) what the scatter is divided by for a covariance: n - 1 unless samples fade."""
+        return self._kept_degrees() * self.factor
+
+    def _kept_degrees(self) -> Floats:
+        if not self.fades:
+            return self.counts - 1.0
+        kept = self.A[: L.V, 1 : self.n_clusters + 1]
+        n = kept[L.HELD], kept[L.HELD + 1]
+        rest, _ = add(*product(*n, *n), -kept[L.SQUARES], -kept[L.SQUARES + 1])
+        return np.asarray(rest / n[0])
 
     def _row(self, row: int) -> Floats:
         self.show()
@@ -238,6 +253,8 @@ class Clusters(Arenas):
         self.add_noise(-weight)
         if new:
             self.add(x, new[0], weight)
+            if self.fades and self.counts_for(new[0], weight):
+                self.count_squares(int(self.meta[L.LAST]), weight, min(weight, 1.0))
 
     def add_noise(self, weight: float) -> None:
         """Count noise of this weight, or remove it (negative)."""
@@ -392,7 +409,7 @@ class Clusters(Arenas):
         """A copy without caches; without scatter matrices, where these are not wanted."""
         made = Clusters(scatter=scatter, noise_label=self.noise_label)
         made._labels.restore(self._labels.snapshot())
-        made._noise, made.factor = self._noise, self.factor
+        made._noise, made.factor, made.fades = self._noise, self.factor, self.fades
         if self.columns:
             made.take_columns(self)
         return made

@@ -190,6 +190,8 @@ def _join_some(
         S, S_2 = Q[J, L.Q_S : L.Q_S + 2, :d], Q_2[other, L.Q_S : L.Q_S + 2, :d]
         made = add_product(S[:, 0], S[:, 1], lift, lift_low, e, e_low)
         Q[J, L.Q_S : L.Q_S + 2, :d] = np.stack(add(*made, S_2[:, 0], S_2[:, 1]), axis=1)
+    squares, more_squares = A[L.SQUARES : L.V, J], A_2[L.SQUARES : L.V, other]
+    A[L.SQUARES, J], A[L.SQUARES + 1, J] = add(*squares, *more_squares)
     A[L.COUNT, J] += A_2[L.COUNT, other]
     A[L.PEAK, J] = np.maximum(A[L.PEAK, J], A_2[L.PEAK, other])
 

@@ -60,13 +60,15 @@ def pack_clusters(p: Clusters) -> Packed:
         "last": int(p.meta[L.LAST]),
     }
     arrays = {
-        "columns": p.A[: L.V, used],
+        "columns": p.A[: L.SQUARES, used],
         "sums": p.Q[used, : L.Q_COUNTED, :d],
         "counted": p.Q[used, L.Q_COUNTED : L.Q_S, :d],
         "counted_all": p.Q[-1:, : L.Q_COUNTED, :d],
         "scatter": _triangles(p.Q[used], d) if p._scatter else p.Q[used, L.Q_S :, :d],
         "owners": p.C[L.OWNER, used],
     }
+    if p.fades:
+        arrays["squares"] = p.A[L.SQUARES : L.V, used]
     return facts, arrays
 
 
@@ -91,6 +93,7 @@ def unpack_clusters(part: Part, like: Clusters | None = None) -> Clusters:
     if d:
         _put_columns(part, p, k, d, 0 if like is None else int(like.meta[L.WANT]))
         p.meta[L.K], p.meta[L.LAST] = k, part.whole("last", 0, k)
+        _put_squares(part, p, like is not None and like.fades)
         p.touch_all()
     else:
         part.require(k == 0, "features", f"features of {k} clusters", d)
@@ -117,7 +120,7 @@ def _room(part: Part, k: int, d: int, want: int) -> int:
 def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
     """Weights, centroids and scatter of everything and of k clusters."""
     used = slice(0, k + 1)
-    columns = part.floats("columns", (L.V, k + 1), finite=False)
+    columns = part.floats("columns", (L.SQUARES, k + 1), finite=False)
     sums = part.floats("sums", (k + 1, L.Q_COUNTED, d))
     counted = part.floats("counted", (k + 1, L.Q_S - L.Q_COUNTED, d))
     counted_all = part.floats("counted_all", (1, L.Q_COUNTED, d))
@@ -134,7 +137,7 @@ def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
 
     # Not before: now the sizes are known to be those of the bytes in the file.
     p.reserve(_room(part, k, d, want) - 1, d)
-    p.A[: L.V, used] = columns
+    p.A[: L.SQUARES, used] = columns
     p.Q[used, : L.Q_COUNTED, :d] = sums
     p.Q[used, L.Q_COUNTED : L.Q_S, :d] = counted
     p.Q[-1:, : L.Q_COUNTED, :d] = counted_all
@@ -146,6 +149,23 @@ def _put_columns(part: Part, p: Clusters, k: int, d: int, want: int) -> None:
     else:
         p.Q[used, L.Q_S :, :d] = scatter
     p.C[L.OWNER, used] = owners
+
+
+def _put_squares(part: Part, p: Clusters, fades: bool) -> None:
+    """Sums of squared weights, where samples fade; files of earlier versions have none."""
+    part.require(fades or "squares" not in part.arrays, "squares", "none without a half-life")
+    used = slice(0, p.n_clusters + 1)
+    if fades and "squares" in part.arrays:
+        squares, kept = part.floats("squares", (2, p.n_clusters + 1)), p.A[L.HELD, used]
+        # No sample counts more than 1 now, and some count at all.
+        fine = (squares[0] <= (1.0 + _SAME) * kept / p.factor) & (
+            (squares[0] > 0.0) == (kept > 0.0)
+        )
+        part.require(fine.all(), "squares", "sums of squared weights")
+        _check_rests(part, "squares", *squares)
+        p.A[L.SQUARES : L.V, used], p.fades = squares, True
+    elif fades:
+        p.begin_fading()
 
 
 def _check_columns(part: Part, columns: NDArray[np.float64], factor: float) -> None:

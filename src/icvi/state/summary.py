@@ -71,5 +71,9 @@ class ClusterSummary(Saveable):
     @property
     @exclusive
     def covariances(self) -> NDArray[np.float64]:
-        """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1."""
+        """(k, d, d) covariance matrices S / (n - 1); nan where n <= 1.
+
+        With a half-life S / (W1 - W2 / W1), which does not change as samples fade: W1 sums their
+        weights c f, W2 sums c f^2, for a sample with weight c that has faded to the share f.
+        """
         return self._clusters.covariances

@@ -10,7 +10,7 @@ In compiled code the same is in `kernels.doubles`.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +41,15 @@ def _head(a: Array | np.float64) -> Array | np.float64:
     t = 134217729.0 * a  # 2^27 + 1
     # t - a is 2^27 a, rounded at the place where a is to be cut.
     return t - (t - a)
+
+
+def plus_product(s: Any, low: float, a: Any, b: Any) -> tuple[float, float]:
+    """(s, low) + a b of plain numbers, as `kernels.doubles.add_product`."""
+    p = a * b
+    total, error = two_sum(s, p)
+    low += float(error + float(product_error(a, b, p)))
+    high = float(total + low)
+    return high, float(low - (high - total))
 
 
 class Pair(NamedTuple):

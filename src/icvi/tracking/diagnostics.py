@@ -91,7 +91,7 @@ def pair_table(partition: Clusters, sort_by: Measure | None = None) -> PairTable
     blocks = (D for _, D in _distances(m, upper=True))
     D = np.concatenate([np.empty(0), *(D[_above_diagonal(*D.shape)] for D in blocks)])
     few = np.minimum(m.n[i], m.n[j]) < FEWEST
-    columns = _separations(m, partition.covariances, i, j) if partition.has_covariances else {}
+    columns = _separations(m, partition, i, j) if partition.has_covariances else {}
     if sort_by == "separation":
         order = _order_by_separation(columns["separation"], few)
     else:
@@ -276,13 +276,13 @@ def _measures_of(m: Moments, i: Numbers, j: Numbers, D: Array) -> dict[str, Arra
     }
 
 
-def _separations(m: Moments, covariances: Array, i: Numbers, j: Numbers) -> dict[str, NDArray[Any]]:
+def _separations(m: Moments, p: Clusters, i: Numbers, j: Numbers) -> dict[str, NDArray[Any]]:
     """Separations of the pairs i, j, with their intervals."""
     if not len(i):  # perhaps no features either
         return {name: np.empty(0) for name in ("separation", "low", "high")}
     # From the first centroid on, so that an offset of the data costs no digits.
     centers = (m.high - m.high[0]) + (m.low - m.low[0])
-    groups = Groups(m.n, centers, covariances * ((m.n - 1.0) / m.n)[:, None, None])
+    groups = Groups(m.n, centers, p.covariances * (p.degrees / m.n)[:, None, None])
     found = separation(groups, i.astype(np.int64), j.astype(np.int64))
     low, high = found.interval()
     return {"separation": found.value, "low": low, "high": high}

@@ -217,9 +217,9 @@ class _Samples(Sequence[Floats]):
 def _groups(clusters: Clusters, numbers: Integers) -> Groups:
     counts = clusters.counts[numbers]
     # Covariances are S / (n - 1), undefined for single samples; groups have S / n.
-    scale = (counts - 1.0) / counts
-    covariances = clusters.covariances_of(numbers) * scale[:, None, None]
-    covariances[counts <= 1.0] = 0.0
+    degrees = clusters.degrees[numbers]
+    covariances = clusters.covariances_of(numbers) * (degrees / counts)[:, None, None]
+    covariances[degrees <= 0.0] = 0.0
     return Groups(counts, clusters.centers[numbers], covariances)
 
 

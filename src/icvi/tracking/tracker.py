@@ -49,8 +49,8 @@ _NO_PROTOTYPES = (
     "winners, bounds and quantizer are for indices on prototypes; track Conn, or leave them out"
 )
 _NO_FADING = (
-    "rCIP and rH of prototypes cannot fade: a prototype with less weight than one sample has no "
-    "covariance; use window=, or track rCIP and rH of clusters"
+    "rCIP and rH of prototypes cannot fade: of prototypes no weights that fade are kept; use "
+    "window=, or track rCIP and rH of clusters"
 )
 _OPTIONS = (
     "indices",
@@ -87,7 +87,7 @@ class Tracker(ClusterSummary):
         (then pass ``time=`` with every sample). The window keeps them, O(window d) numbers.
     half_life : float or timedelta, optional
         Old samples fade: after this many further samples, or this time span, a sample counts
-        half. Not with rCIP or rH of prototypes.
+        half. Covariances do not fade: see `covariances`. Not with rCIP or rH of prototypes.
     least_weight : float, default 1e-3
         With a half-life: a cluster with less weight has faded away and disappears, like one whose
         samples have all been removed. Stale centroids would dominate every index that compares
@@ -169,6 +169,8 @@ class Tracker(ClusterSummary):
         self._seen = 0
         self._spans = (window, half_life, as_least(least_weight))
         self._forgetting = self._make_forgetting()
+        if self._forgetting.fades:
+            self._clusters.begin_fading()
         self._looks = Looks(distinct, self._forgetting, silent) if insight else None
         self._plain = self._prototypes is None and not self._forgetting.forgets and not insight
 
@@ -564,7 +566,8 @@ class Tracker(ClusterSummary):
         """Remove one sample that was added with this label; see `Partition.remove`.
 
         With a window the sample must be in it; the newest match is removed. With a half-life
-        ``weight`` is what the sample is worth now.
+        ``weight`` is what the sample is worth now: up to 1 that of one which has faded, else that
+        of several which have just come.
 
         Parameters
         ----------
@@ -754,7 +757,11 @@ class Tracker(ClusterSummary):
 
     @changes
     def decay(self, factor: float) -> None:
-        """Multiply all weights by a factor between 0 and 1: old samples count less."""
+        """Multiply all weights by a factor between 0 and 1: old samples count less.
+
+        With a half-life covariances stay as they are. Without one, weights are numbers of samples,
+        and a covariance is divided by n - 1 with the new n.
+        """
         factor = as_factor(factor)
         self._begin_change()
         if self._prototypes is not None:

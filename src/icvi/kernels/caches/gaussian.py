@@ -159,17 +159,17 @@ def doubt(G, i, J, d):
 
 
 @embedded
-def refresh_pairs(G, J, k, d, want, columns):
+def refresh_pairs(G, T, J, k, d, want, columns):
     """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
-    tree = L.G_WORK + d * (d + 1) // 2 + d
+    tree = 2 * (L.G_WORK + d * (d + 1) // 2 + d)
     for i in range(1, k + 1):
         G[L.G_H, i] = 0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * LN_2PI)
     for kind in range(2):
         if want & (L.WANT_H << kind):
             for i in range(1, k + 1):
                 G[L.G_CIP, i] = G[L.G_H, i] if kind == 0 else math.exp(-G[L.G_H, i])
-            renew_trees(G, tree, J, k, columns, operator.add)
-            tree += 2 * columns
+            renew_trees(G, T, tree, J, k, columns, operator.add)
+            tree += 4 * ((columns + 1) // 3) + 1
 
 
 @step
@@ -179,6 +179,7 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
+    T = array(G_pointer, (2 * m[L.G_ROWS], columns // 2))
     Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):
@@ -186,10 +187,10 @@ def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         factorise(A, Q, G, J, k, d, want & L.WANT_LOGDET != 0)
         G[L.G_LOGDET, J] = G[L.G_H, J] - d * LN_2
         G[0, L.G_LOGDET_T] = G[L.G_H, 0] - d * LN_2
-        refresh_pairs(G, J, k, d, want, columns)
-    root = L.G_WORK + d * (d + 1) // 2 + d + 1
+        refresh_pairs(G, T, J, k, d, want, columns)
+    root = 2 * (L.G_WORK + d * (d + 1) // 2 + d)
     for kind in range(2):
         if want & (L.WANT_H << kind):
-            G[0, L.G_H_SUM + kind] = total(G[root], k)
-            root += 2 * columns
+            G[0, L.G_H_SUM + kind] = T[root, 0] + total(T[root], columns // 2 - 1)
+            root += 4 * ((columns + 1) // 3) + 1
     return 0.0

@@ -22,6 +22,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.doubles import add, product
 from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
@@ -29,6 +30,8 @@ _E = math.e
 _TINY, _HUGE = 1e-100, 1e100
 #: How much larger a spread may have been for the high parts of what is left to be precise.
 _PEAK = 2.0**10
+#: Share of two doubles' digits that the difference of a squared weight and its squares must have.
+_OUTWEIGHED = 2.0**-60
 
 
 @embedded(returns=types.float64)
@@ -39,6 +42,9 @@ def covariance_scale(A, i, d):
     is next to nothing of what it was before samples left. Then two doubles are asked.
     """
     n, CP = A[L.N, i], A[L.CP, i]
+    if A[L.SQUARES, i] > 0.0:
+        enough = A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i] or CP == 0.0
+        return fading_scale(A, i, d) if enough else math.nan
     if n >= NEAR_ONE and A[L.PEAK, i] * n <= _PEAK * CP * A[L.HELD, i]:
         return 1.0 / (n - 1.0)
     if n == 1.0 and A[L.HELD + 1, i] == 0.0:
@@ -46,6 +52,22 @@ def covariance_scale(A, i, d):
     if n >= 1.0 and CP == 0.0 and not digits_lost(A, i, d):
         return 0.0
     return 0.0 if n == 0.0 else math.nan  # 0: a column not in use
+
+
+@embedded(returns=types.float64, fastmath=False)
+def fading_scale(A, i, d):
+    """1 / (W1 - W2 / W1) with the sums W1 of weights that fade and W2 of their squares.
+
+    That is 1 / (n - 1) before they fade. Weights and scatter are those that are kept, which do not
+    change while nothing comes. 0 without a spread, nan for less than one sample, and where one
+    outweighs the others beyond all digits.
+    """
+    n, low = A[L.HELD, i], A[L.HELD + 1, i]
+    square, square_low = product(n, low, n, low)
+    rest, _ = add(square, square_low, -A[L.SQUARES, i], -A[L.SQUARES + 1, i])
+    if A[L.CP, i] == 0.0 and rest >= -_OUTWEIGHED * square and not digits_lost(A, i, d):
+        return 0.0
+    return n / rest if rest > _OUTWEIGHED * square else math.nan
 
 
 @embedded(returns=types.float64, forceinline=True)

@@ -15,13 +15,14 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
     cross_entropy,
+    fading_scale,
     log_pivots,
     precise_enough,
 )
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.doubles import add_product, inverse_root
 from icvi.kernels.moments.digits import digits_lost
-from icvi.kernels.rounding import LEFT, MEANS, NEAR_ONE, SUMS, TWO_DOUBLES
+from icvi.kernels.rounding import LEFT, MEANS, SUMS, TWO_DOUBLES
 
 # The trace of a scatter that has never lost a sample, but for rounding.
 _SAME = 1.0 + 2.0**-40
@@ -34,22 +35,20 @@ _LOW = np.int64(1)
 
 @embedded(returns=types.float64, fastmath=False)
 def precise_scale(A, i, d):
-    """What the kept scatter is multiplied with: the factor of fading, over n - 1.
+    """What the kept scatter is multiplied with, 1 / (n - 1).
 
     A double is enough: all entries share its error, so that no digit of the pivots is lost.
     """
-    n, held = A[L.N, i], A[L.HELD, i]
+    n = A[L.N, i]
     if digits_lost(A, i, d):
         return math.nan
+    if A[L.SQUARES, i] > 0.0:
+        return fading_scale(A, i, d)
     if n >= 1.0 and A[L.CP, i] == 0.0:
         return 0.0
-    more = n - 1.0
-    if n == held:
-        more += A[L.HELD + 1, i]
-    elif n < NEAR_ONE:
-        return math.nan  # weights that fade are rounded, and so is n
+    more = (n - 1.0) + A[L.HELD + 1, i]
     if more > 0.0:
-        return n / held / more
+        return 1.0 / more
     return 0.0 if more == 0.0 else math.nan
 
 

@@ -9,7 +9,7 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, compiled
 from icvi.kernels.doubles import add, times
-from icvi.kernels.moments.columns import clear_residue, shift, show
+from icvi.kernels.moments.columns import clear_residue, fade, keep_compactness, shift, show
 
 
 @compiled(
@@ -31,6 +31,10 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
         for t in range(d):
             more, more_low = sign * Q_2[other, row, t], sign * Q_2[other, row + 1, t]
             Q[J, row, t], Q[J, row + 1, t] = add(Q[J, row, t], Q[J, row + 1, t], more, more_low)
+    A[L.SQUARES, J], A[L.SQUARES + 1, J] = add(
+        *(A[L.SQUARES, J], A[L.SQUARES + 1, J]),
+        *(sign * A_2[L.SQUARES, other], sign * A_2[L.SQUARES + 1, other]),
+    )
     A[L.COUNT, J] += sign * A_2[L.COUNT, other]
     A[L.PEAK, J] = max(A[L.PEAK, J], A_2[L.PEAK, other])
     if sign < 0.0:
@@ -46,6 +50,10 @@ def scale(meta, factor):
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     for J in range(meta[L.K] + 1):
         A[L.HELD, J], A[L.HELD + 1, J] = times(A[L.HELD, J], A[L.HELD + 1, J], factor)
+        for _ in range(2):
+            A[L.SQUARES, J], A[L.SQUARES + 1, J] = times(
+                *(A[L.SQUARES, J], A[L.SQUARES + 1, J], factor)
+            )
         A[L.PEAK, J] *= factor
         for row in range(L.Q_SUM, meta[L.Q_ROWS], 2):
             if row == L.Q_SUM or row >= L.Q_S:
@@ -54,11 +62,12 @@ def scale(meta, factor):
         show(A, Q, np.int64(J), d, scatter, 1.0)
 
 
-@compiled(types.void(INTEGERS, types.float64))
+@compiled(types.void(INTEGERS, types.float64), fastmath=False)
 def show_all(meta, factor):
     """Have readings see all weights times a factor."""
-    columns, d = meta[L.COLUMNS], meta[L.D]
+    columns, k = meta[L.COLUMNS], meta[L.K]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    for J in range(meta[L.K] + 1):
-        show(A, Q, np.int64(J), d, meta[L.SCATTER] == 1, factor)
+    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    keep_compactness(Q, C, k, meta[L.D], meta[L.SCATTER] == 1)
+    fade(A, C, k, factor)

@@ -104,7 +104,7 @@ def add_scatter(Q, J, scratch, d, scatter):
 
 @embedded(forceinline=True, fastmath=False)
 def show(A, Q, J, d, scatter, factor):
-    """What readings see of column J: centroid, weight, CP and S, the latter times a factor."""
+    """What readings see of column J: centroid, S, and times a factor weight and CP."""
     compactness, q = 0.0, L.V + 2 * d
     for i in range(d):
         A[L.V + i, J] = Q[J, L.Q_MEAN, i]
@@ -113,12 +113,39 @@ def show(A, Q, J, d, scatter, factor):
         compactness += Q[J, at, i]
         if scatter:
             for j in range(i + 1):
-                A[q, J] = factor * Q[J, at, j]
+                A[q, J] = Q[J, at, j]
                 q += 1
     A[L.N, J] = factor * A[L.HELD, J]
     A[L.CP, J] = factor * compactness
     if compactness > A[L.PEAK, J]:
         A[L.PEAK, J] = compactness
+
+
+@embedded(fastmath=False)
+def keep_compactness(Q, C, k, d, scatter):
+    """CP of everything and of k clusters as it is kept, for `fade`."""
+    for i in range(k + 1):
+        compactness = 0.0
+        for t in range(d):
+            compactness += Q[i, L.Q_S + 2 * t if scatter else L.Q_S, t]
+        C[L.KEPT_CP, i] = compactness
+
+
+@embedded(fastmath=False)
+def fade(A, C, k, factor):
+    """Have readings see weights and CP times a factor; covariances do not fade."""
+    for i in range(k + 1):
+        A[L.N, i] = factor * A[L.HELD, i]
+        A[L.CP, i] = factor * C[L.KEPT_CP, i]
+
+
+@embedded(fastmath=False)
+def count_squares(A, J, w, gain):
+    """Weight w of samples that count ``gain`` each enters column J, or leaves it (w < 0)."""
+    more, more_low = product(w, 0.0, gain, 0.0)
+    A[L.SQUARES, J], A[L.SQUARES + 1, J] = add(
+        *(A[L.SQUARES, J], A[L.SQUARES + 1, J], more, more_low)
+    )
 
 
 @embedded(forceinline=True, fastmath=False, noalias=True)

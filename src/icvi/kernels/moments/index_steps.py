@@ -50,7 +50,8 @@ FIELDS = {
     "D_max": "C[L.FARTHEST, 0]",
     "b": "C[L.NEIGHBOUR, 1 : m[L.K] + 1]",
     "R": "C[L.OVERLAP, 1 : m[L.K] + 1]",
-    "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1]",
+    # Kept as it was some time ago, where samples fade.
+    "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1] * (A[L.N, 0] / A[L.HELD, 0])",
     "logdet": "G[L.G_LOGDET, 1 : m[L.K] + 1]",
     "logdet_T": "G[0, L.G_LOGDET_T]",
     "h_sum": "G[0, L.G_H_SUM]",

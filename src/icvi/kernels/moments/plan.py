@@ -36,7 +36,11 @@ def take_readings(meta, out, row):
             C[L.QUEUE, q] = C[L.QUEUE, end]
             C[L.QUEUE, end] = J
             J = np.int64(C[L.QUEUE, q])
-        C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
+        if A[L.N, J] == A[L.HELD, J]:
+            C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
+        else:
+            # It does not fade: the same bits, whenever it is computed.
+            C[L.VAR, J] = C[L.KEPT_CP, J] / A[L.HELD, J]
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A[L.CP], meta[L.K])

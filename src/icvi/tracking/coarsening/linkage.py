@@ -56,7 +56,7 @@ def moments_of(clusters: Clusters) -> Moments:
     n, high, low = clusters.counts, clusters.centers, clusters.centers_low
     S = None
     if clusters.has_covariances:
-        degrees = np.where(n > 1.0, n - 1.0, 0.0)
+        degrees = np.maximum(clusters.degrees, 0.0)
         S = np.nan_to_num(clusters.covariances) * degrees[:, None, None]
     assert high.shape[1] == d
     return Moments(n, high, low, clusters.compactness, S)

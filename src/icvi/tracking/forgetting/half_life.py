@@ -49,6 +49,11 @@ class HalfLife(Forgetting):
     A cluster fades away when its stored weight times 2^-t is below the least weight, so the largest
     ratio of the least weight to a stored one is a threshold: as long as 2^-t is above it, no
     cluster needs to be looked at.
+
+    Weights that fade are no counts: a sample of which a tenth is left is still one. So covariances
+    divide by W1 - W2 / W1, where W1 sums weights and W2 their squares, instead of n - 1. That fades
+    as the scatter does, and covariances stay as they are while nothing comes. A weight c that the
+    caller gives stays a count: it adds c samples to W2, each with the weight that one has.
     """
 
     forgets: ClassVar[bool] = True
@@ -83,6 +88,8 @@ class HalfLife(Forgetting):
         factor = self._drop_faded(clusters, tick)
         k = clusters.n_clusters
         clusters.add(x, label, weight / factor)
+        if clusters.fades and clusters.counts_for(label, weight):
+            clusters.count_squares(int(clusters.meta[L.LAST]), weight / factor, 1.0 / factor)
         if clusters.n_clusters > k:
             self._threshold = max(self._threshold, self.least * factor / weight)
         clusters.fade(factor)
@@ -142,6 +149,7 @@ class HalfLife(Forgetting):
 
     def keep_in_range(self, clusters: Clusters, tick: int) -> int:
         """Move the origin to this moment if it is far; the moment until which it may stay."""
+        clusters.begin_fading()
         if self.origin is None:
             self.origin = tick
         if self.is_far(tick):
@@ -151,6 +159,7 @@ class HalfLife(Forgetting):
 
     def catch_up(self, clusters: Clusters) -> None:
         """Make stored weights those that samples have now."""
+        clusters.begin_fading()
         self._move_origin(clusters, self.clock.now)
 
     def _move_origin(self, clusters: Clusters, tick: int) -> None:
