@@ -104,9 +104,7 @@ def _centre(x: Floats) -> tuple[Floats, Integers]:
     return c, np.where((size == 0.0) | (exponent >= largest - _SIMILAR), largest, exponent)
 
 
-def _products(
-    z: Floats, c: Floats, exponent: Integers, place: Floats, scatter: bool
-) -> Floats:
+def _products(z: Floats, c: Floats, exponent: Integers, place: Floats, scatter: bool) -> Floats:
     """Products of the slices of z - c; z is overwritten, like the place where slices are made."""
     d, n = z.shape
     # A row of `place` may be longer than what there is to put.
@@ -232,7 +230,7 @@ def _put_moments(
     S = np.stack(add(*squares, -gone[0], -gone[1]), axis=1)
     most = _MOST_CANCELLED * (S[:, 0].diagonal(axis1=1, axis2=2) if scatter else S[:, 0])
     lost = gone[0].diagonal(axis1=1, axis2=2) if scatter else gone[0]
-    fine = (lost <= most).all(axis=1)
+    fine: Flags = np.all(lost <= most, axis=1)
     p = n[:, None] * c
     sums = add(p, product_error(c, n[:, None], p), z.high * back, z.low * back)
     at, made = columns[fine], np.stack(sums, axis=1)[fine]
