@@ -70,19 +70,29 @@ def put(
     """
     m, d = len(columns), X.shape[1]
     shape = (m, d + 1, d + 1) if scatter else (m, 2, d)
-    total = Pair(np.zeros(shape), np.zeros(shape))
+    total, rest = Pair(np.zeros(shape), np.zeros(shape)), np.zeros(shape)
     centre, exponent = np.zeros((m, d)), np.zeros((m, d), dtype=np.int64)
     place = np.empty((1 + 3 * d, min(_ROWS, max(map(len, runs), default=0))))
 
     def products() -> Iterator[tuple[int, Floats]]:
         for i, rows in enumerate(runs):
-            x = np.ascontiguousarray(X.take(rows, axis=0).T)
-            centre[i], exponent[i] = _centre(x)
+            z = np.ascontiguousarray(X.take(rows, axis=0).T)
+            centre[i], exponent[i] = _centre(z)
+            scale = np.ldexp(1.0, -exponent[i])[:, None]
+            z -= centre[i][:, None]
+            # Powers of 2: numbers become at most 1/2 in size, and nothing is rounded.
+            z *= scale[0] if (scale == scale[0]).all() else scale
             for start in range(0, len(rows), _ROWS):
-                z = x[:, start : start + _ROWS]
-                yield i, _products(z, centre[i], exponent[i], place, scatter)
+                W = _slices(z[:, start : start + _ROWS], place)
+                yield i, _matrix(W) if scatter else _squares(W)
+            some = np.flatnonzero((z != 0.0).any(axis=0))
+            if len(some):
+                r = z.take(some, axis=1)
+                large = (X.take(rows[some], axis=0).T - centre[i][:, None]) * scale - r
+                rest[i] = _rest(large, r, scatter)
 
     _add_up(total, products(), scatter)
+    total = Pair(*add(*total, rest, np.zeros_like(rest)))
     n = np.array([len(rows) for rows in runs], dtype=np.float64)
     return ~_put_moments(A, Q, columns, n, centre, exponent, total, scatter)
 
@@ -104,56 +114,55 @@ def _centre(x: Floats) -> tuple[Floats, Integers]:
     return c, np.where((size == 0.0) | (exponent >= largest - _SIMILAR), largest, exponent)
 
 
-def _products(z: Floats, c: Floats, exponent: Integers, place: Floats, scatter: bool) -> Floats:
-    """Products of the slices of z - c; z is overwritten, like the place where slices are made."""
+def _slices(z: Floats, place: Floats) -> Floats:
+    """(1, s0, s1, s2) of samples, in a place that the next ones overwrite; r remains in z."""
     d, n = z.shape
-    # A row of `place` may be longer than what there is to put.
     W = place.reshape(-1)[: len(place) * n].reshape(-1, n)
     W[0] = 1.0
-    z -= c[:, None]
-    # Powers of 2: numbers become at most 1/2 in size, and nothing is rounded.
-    scale = np.ldexp(1.0, -exponent)
-    z *= scale[0] if (scale == scale[0]).all() else scale[:, None]
     for s, cut in zip(W[1:].reshape(3, d, n), _CUTS, strict=True):
         np.add(z, cut, out=s)
         s -= cut
         z -= s
-    some = np.flatnonzero((z != 0.0).any(axis=0))
-    r, large = z.take(some, axis=1), W[: 1 + d].take(some, axis=1)
-    for i in range(1, 3) if len(some) else ():
-        large[1:] += W[1 + i * d : 1 + (i + 1) * d].take(some, axis=1)
-    return _matrix(W, large, r) if scatter else _squares(W, large, r)
+    return W
 
 
-def _matrix(W: Floats, large: Floats, r: Floats) -> Floats:
-    """W W', below it what the rest of a few samples adds to the rounded part."""
-    d, size = len(r), len(large)
-    made = np.zeros((len(W) + size, len(W)))
+def _matrix(W: Floats) -> Floats:
+    """W W', but for the products of (s1, s2) with (1, s0), which are there the other way round."""
+    size = (len(W) + 2) // 3
+    made = np.zeros((len(W), len(W)))
     np.matmul(W[:size], W.T, out=made[:size])
     # With one row more than is wanted: numpy multiplies a matrix by itself in another way, which
     # takes twice as long for matrices that are so narrow.
-    np.matmul(W[size:], W[d:].T, out=made[size : len(W), d:])
-    if r.size:
-        np.matmul(large, r.T, out=made[len(W) :, :d])
+    np.matmul(W[size:], W[size - 1 :].T, out=made[size:, size - 1 :])
     return made
 
 
-def _squares(W: Floats, large: Floats, r: Floats) -> Floats:
+def _squares(W: Floats) -> Floats:
     """Sums and sums of squares, as four parts, each much smaller than the one before."""
-
-    def dot(a: Floats, b: Floats) -> Floats:
-        return np.asarray(np.einsum("ij,ij->i", a, b))
-
-    s0, s1, s2 = W[1:].reshape(3, len(r), -1)
+    s0, s1, s2 = W[1:].reshape(3, len(W) // 3, -1)
     sums = W[1:].sum(axis=1).reshape(3, -1)
     return np.array(
         [
-            (sums[0], dot(s0, s0)),
-            (sums[1], 2.0 * dot(s0, s1)),
-            (sums[2], dot(s1, s1) + 2.0 * dot(s0, s2)),
-            (r.sum(axis=1), 2.0 * (dot(s1, s2) + dot(large[1:], r)) + dot(s2, s2)),
+            (sums[0], _dot(s0, s0)),
+            (sums[1], 2.0 * _dot(s0, s1)),
+            (sums[2], _dot(s1, s1) + 2.0 * _dot(s0, s2)),
+            (np.zeros(len(s0)), 2.0 * _dot(s1, s2) + _dot(s2, s2)),
         ]
     )
+
+
+def _rest(large: Floats, r: Floats, scatter: bool) -> Floats:
+    """What r adds to moments (1, z)'(1, z), or to sums and sums of squares."""
+    if not scatter:
+        return np.array([r.sum(axis=1), 2.0 * _dot(large, r)])
+    made = np.zeros((len(r) + 1, len(r) + 1))
+    made[0, 1:] = r.sum(axis=1)
+    made[1:, 1:] = large @ r.T
+    return made + made.T
+
+
+def _dot(a: Floats, b: Floats) -> Floats:
+    return np.asarray(np.einsum("ij,ij->i", a, b))
 
 
 def _add_up(total: Pair, products: Iterator[tuple[int, Floats]], scatter: bool) -> None:
@@ -168,7 +177,7 @@ def _parts(made: Floats, size: int) -> Floats:
     """The four parts of moments (1, z)'(1, z) from matrices of `_matrix`."""
     d = size - 1
     first, second = slice(0, size), slice(size, size + d)
-    third, rest = slice(size + d, size + 2 * d), slice(size + 2 * d, None)
+    third = slice(size + d, None)
 
     def both(half: Floats) -> Floats:
         """Products of (1, z) or z with z, and those of z with it."""
@@ -184,7 +193,7 @@ def _parts(made: Floats, size: int) -> Floats:
             made[:, first, first],
             both(made[:, first, second]),
             squares[0] + both(made[:, first, third]),
-            squares[1] + both(made[:, second, third]) + both(made[:, rest, :d]),
+            squares[1] + both(made[:, second, third]),
         ]
     )
 
