@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/run_spark.py            # about three minutes on two idle cores
     .venv/bin/python benchmarks/run_spark.py --quick    # a tenth of the rows
+    .venv/bin/python benchmarks/run_spark.py --only indices --times 5
 
 Everything is timed in one run, in alternation, on two cores (``local[2]``). A missed target is
 printed, not an error: this is a benchmark, not a test. A full run writes ``results/spark.json``.
@@ -36,6 +37,7 @@ from icvi.spark import scores_by as spark_scores_by
 from icvi.spark import tracker as spark_tracker
 from icvi.state.partition import Partition
 
+PARTS = ["indices", "keys", "covariances", "clusters"]
 MOMENTS = ["CH", "SIL", "XB", "DB", "NI"]
 
 
@@ -212,26 +214,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows")
     parser.add_argument("--times", type=int, default=3, help="repetitions; the fastest counts")
+    parser.add_argument("--only", choices=PARTS, help="one part alone")
     given = parser.parse_args()
     quick, times = given.quick, given.times
     part = 10 if quick else 1
     before = os.getloadavg()[0]
     spark = session()
-    parts: list[Callable[[], list[Row]]] = [
-        lambda: nine_indices(spark, 2_000_000 // part, times),
-        lambda: many_keys(spark, 10_000 // part, max(2, times)),
-        lambda: covariances(spark, 50_000 // part, times),
-        lambda: many_clusters(spark, 20_000 // part),
-    ]
+    parts: dict[str, Callable[[], list[Row]]] = {
+        "indices": lambda: nine_indices(spark, 2_000_000 // part, times),
+        "keys": lambda: many_keys(spark, 10_000 // part, max(2, times)),
+        "covariances": lambda: covariances(spark, 50_000 // part, times),
+        "clusters": lambda: many_clusters(spark, 20_000 // part),
+    }
     rows: list[Row] = []
-    for measure in parts:
-        rows += measure()
+    for name in [given.only] if given.only else PARTS:
+        rows += parts[name]()
         for row in rows[-2:]:
             print(f"{row.what}: {row.ours:.2f} s; {row.against}: {row.other:.2f} s", flush=True)
     load = before, os.getloadavg()[0]
     spark.stop()
     show(rows, load)
-    if not quick:
+    if not quick and not given.only:
         results = processes.HERE / "results"
         results.mkdir(exist_ok=True)
         written = {"load": load, "rows": [asdict(row) for row in rows]}

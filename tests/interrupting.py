@@ -24,8 +24,10 @@ from icvi import transactions
 
 #: Files that are interrupted begin so.
 PLACES = (str(Path(icvi.__file__).parent),)
-#: Instructions after which CPython looks for signals. The first one of a function is no event.
-LOOKS = ("CALL", "PRECALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
+#: Instructions after which CPython looks for signals. The first one of a function is no event. In
+#: Python 3.11 a traced PRECALL only prepares the CALL: an interrupt between the two, which cannot
+#: be, would leave a lock behind that is about to be released.
+LOOKS = ("CALL", "JUMP_BACKWARD", "POP_JUMP_BACKWARD")
 NO_LOOKS = ("CALL_INTRINSIC",)  # nothing is called there
 PLAIN_CALLS = ("CALL", "CALL_KW", "PRECALL")
 

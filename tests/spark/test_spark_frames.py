@@ -182,6 +182,14 @@ class TestBadRows:
             table.toArrow()
 
 
+class TestSizes:
+    def test_the_size_of_a_frame_is_what_spark_estimates(self, spark):
+        from icvi.spark.selecting import estimated_size
+
+        few, many = (estimated_size(spark.range(n)) for n in (100, 10**9))
+        assert (few, many) == (800.0, 8e9)
+
+
 class TestOtherResults:
     def test_a_tracker_has_seen_every_row(self, frame, expected):
         t = icvi.spark.tracker(frame, features=FEATURES, label="name", weight=None)
@@ -190,7 +198,9 @@ class TestOtherResults:
         assert t.values == pytest.approx(expected, rel=1e-9)
         assert t.diagnose_clusters()["count"].sum() == N
 
-    def test_scores_by_key_are_those_of_the_rows_with_the_key(self, frame):
+    @pytest.mark.parametrize("small", [0, math.inf])
+    def test_scores_by_key_are_those_of_the_rows_with_the_key(self, frame, small, monkeypatch):
+        monkeypatch.setattr("icvi.spark.by_key._SMALL", small)  # bytes; more are sorted
         table = icvi.spark.scores_by(
             frame, key="key", features=FEATURES, label="name", weight="w", noise_label="air"
         )

@@ -15,7 +15,15 @@ from icvi.spark.bad_rows import BadRows, Fault, handle
 from icvi.spark.columns import Columns
 from icvi.spark.evaluating import readings
 from icvi.spark.group_work import GroupWork
-from icvi.spark.partials import Partial, Summary, combine_batches, combined, from_table
+from icvi.spark.partials import (
+    AtOnce,
+    Partial,
+    Summary,
+    combine_batches,
+    combined,
+    from_table,
+    is_missing,
+)
 from icvi.spark.rows import Decoder
 from icvi.spark.samples import Samples
 
@@ -266,10 +274,49 @@ class TestSamples:
         assert abs(counts - 100).max() < 45
 
 
+class TestStatesAtOnce:
+    def found(self, most, partitions=1, scatter=True, n=300):
+        X, labels = blobs(n)
+        summary = Summary(Columns(("a", "b", "c"), "label"), scatter=scatter)
+        work, rows = AtOnce(summary, most, partitions), as_batch(X, labels)
+        # Batches without rows come, too.
+        batches = iter([rows.slice(0, 0), rows.slice(0, 100), rows.slice(100)])
+        found = list(work(batches))
+        assert not list(batches)  # everything was read
+        return pa.Table.from_batches(found), summary.reduce([rows], 0), work.least(rows)
+
+    def test_a_small_state_is_that_of_all_rows(self):
+        table, expected, _ = self.found(10**5)
+        assert not is_missing(table)
+        (partial,) = from_table(table)
+        assert partial.rows == 300
+        assert partial.state.to_bytes() == expected.state.to_bytes()
+
+    @pytest.mark.parametrize("scatter", [False, True])
+    def test_a_large_state_is_left_out_before_and_after_it_is_known(self, scatter):
+        _, expected, least = self.found(10**5, scatter=scatter)
+        size = len(expected.state.to_bytes())
+        assert 0 < least < size
+        for most in (least - 1, size - 1):
+            assert is_missing(self.found(most, scatter=scatter)[0])
+        assert not is_missing(self.found(size, scatter=scatter)[0])
+
+    def test_partitions_beyond_the_last_that_may_send_a_state_leave_it_out(self):
+        assert is_missing(self.found(10**5, partitions=0)[0])
+
+    def test_arrays_count_as_wide_as_they_are(self):
+        work = AtOnce(Summary(ARRAYS, scatter=False), 10**5, 1)
+        rows = batch([[1.0, 2.0], None], ["a", "b"])
+        assert work.least(rows) == 2 * 8 * 2 * 4
+
+    def test_without_rows_there_is_no_state(self):
+        assert list(AtOnce(Summary(ARRAYS, scatter=False), 10**5, 1)(iter([]))) == []
+
+
 class TestGroups:
-    def work(self, **options):
+    def work(self, keys=1, in_order=True, **options):
         given = {"noise_label": None, "undefined": "nan", "handle_invalid": "error", **options}
-        return GroupWork(Columns(("a", "b", "c"), "label"), 1, PAPER, **given)
+        return GroupWork(Columns(("a", "b", "c"), "label"), keys, in_order, PAPER, **given)
 
     def rows(self, X, labels, keys):
         order = np.argsort(keys, kind="stable")
@@ -296,6 +343,30 @@ class TestGroups:
             got = {name: row[name] for name in expected}
             assert got == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
+    def test_rows_in_any_order_have_the_scores_of_sorted_ones(self):
+        X, labels = blobs(600)
+        rng = np.random.default_rng(4)
+        part, number = rng.integers(5, size=600), rng.integers(3, size=600)
+        name = [None if each == 4 else "abcd"[each] for each in part.tolist()]
+        whole = batch(*X.T, labels, np.arange(600), pa.array(name), number)
+        order = np.lexsort((number, part))
+        tables = [
+            self.work(keys=2, in_order=in_order)(iter([rows.slice(0, 250), rows.slice(250)]))
+            for in_order, rows in ((True, whole.take(pa.array(order))), (False, whole))
+        ]
+        sorted_ones, found = (
+            {(row.pop("k0"), row.pop("k1")): row for t in table for row in t.to_pylist()}
+            for table in tables
+        )
+        assert len(found) == 15
+        assert {*found} == {*sorted_ones}
+        for key, row in found.items():
+            assert row == pytest.approx(sorted_ones[key], rel=1e-12)
+
+    @pytest.mark.parametrize("in_order", [False, True])
+    def test_without_rows_there_are_no_groups(self, in_order):
+        assert list(self.work(in_order=in_order)(iter([]))) == []
+
     def test_a_bad_row_is_an_error_with_its_place(self):
         X, labels = blobs(10)
         X[4, 1] = np.nan
@@ -313,3 +384,28 @@ class TestGroups:
         assert a["n_samples"] == 5
         assert (b["k0"], b["n_samples"], b["n_clusters"]) == ("b", 0.0, 0)
         assert np.isnan(b["CH"])
+
+
+class TestSparkConnect:
+    """Without a server: those of `pyspark.sql.connect` are known by their modules."""
+
+    def given(self, name):
+        return type(name, (), {"__module__": f"pyspark.sql.connect.{name.lower()}"})()
+
+    def test_what_needs_the_java_of_the_driver_is_refused(self):
+        pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'icvi[spark]'")
+        import icvi.spark
+
+        message = r"cannot be called through Spark Connect; run the program .* spark-submit"
+        with pytest.raises(ValueError, match=r"icvi\.spark\.watch .*" + message):
+            icvi.spark.watch(
+                self.given("DataFrame"), features="x", label="y", checkpoint="c", to="t"
+            )
+        with pytest.raises(ValueError, match=r"icvi\.spark\.restored .*" + message):
+            icvi.spark.restored(self.given("SparkSession"), "c")
+
+    def test_how_large_a_frame_is_remains_unknown(self):
+        pytest.importorskip("pyspark", reason="pyspark is not installed: pip install 'icvi[spark]'")
+        from icvi.spark.selecting import estimated_size
+
+        assert estimated_size(self.given("DataFrame")) == float("inf")

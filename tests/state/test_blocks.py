@@ -16,7 +16,7 @@ import naive
 import processes
 from icvi.kernels import layout as L
 from icvi.kernels.rounding import MEANS, SUMS
-from icvi.state import blocks, changes
+from icvi.state import blocks, changes, unit_weights
 from icvi.state.clusters import Clusters
 from interrupting import interrupt_everywhere
 from streams import blobs
@@ -306,6 +306,7 @@ def test_blocks_larger_than_one_product_and_one_place_leave_no_seam(monkeypatch)
     labels[2000:] = np.arange(500) % 90
     whole = icvi.Partition.of(X, labels, scatter=True)
     monkeypatch.setattr(blocks, "_ROWS", 64)
+    monkeypatch.setattr(unit_weights, "_ROWS", 64)
     monkeypatch.setattr(blocks, "_ROOM", 200)
     monkeypatch.setattr(blocks, "_CACHED", 7)
     pieces = icvi.Partition.of(X, labels, scatter=True)

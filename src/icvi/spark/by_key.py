@@ -15,8 +15,18 @@ from icvi.spark.combining import only_arrow
 from icvi.spark.evaluating import needs_scatter
 from icvi.spark.group_work import GroupWork
 from icvi.spark.scoring import Indices
-from icvi.spark.selecting import as_columns, check_names, column, expressions, refuse_stream
+from icvi.spark.selecting import (
+    as_columns,
+    check_names,
+    column,
+    estimated_size,
+    expressions,
+    refuse_stream,
+)
 from icvi.wording import short
+
+#: Bytes of a DataFrame up to which its rows are not sorted by their keys.
+_SMALL = 2**26
 
 
 def scores_by(
@@ -73,8 +83,12 @@ def scores_by(
     place = F.monotonically_increasing_id().alias("place")  # names bad rows after the shuffle
     wanted = [*expressions(df, columns), place]
     groups = df.select(*wanted, *(column(k).alias(name) for k, name in zip(keys, by)))
-    work = GroupWork(columns, len(keys), chosen, noise_label, undefined, handle_invalid)
-    together = groups.repartition(*by).sortWithinPartitions(*by)
+    # Sorting takes longer than scoring: workers need not where they can hold all rows.
+    in_order = not estimated_size(groups) <= _SMALL
+    work = GroupWork(columns, len(keys), in_order, chosen, noise_label, undefined, handle_invalid)
+    together = groups.repartition(*by)
+    if in_order:
+        together = together.sortWithinPartitions(*by)
     with only_arrow():
         return together.mapInArrow(work, result)
 

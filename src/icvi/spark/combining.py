@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from collections.abc import Callable, Iterator
@@ -14,11 +15,13 @@ from pyspark.sql import DataFrame
 from icvi.spark.bad_rows import BadRows, HandleInvalid, handle
 from icvi.spark.partials import (
     SCHEMA,
+    AtOnce,
     Partial,
     Summary,
     combine_batches,
     combined,
     from_table,
+    is_missing,
 )
 from icvi.spark.selecting import expressions, refuse_stream
 from icvi.wording import listed
@@ -27,6 +30,8 @@ from icvi.wording import listed
 _FAN_IN = 16
 #: The share of what the driver may receive from which on workers combine states first.
 _SHARE = 0.25
+#: Partitions that may send their states with the first job, which have that share together.
+_AT_ONCE = 1024
 _SMALL = ["rows", "bad", "features", "at", "size"]
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
@@ -56,28 +61,34 @@ def summarize(
     """
     refuse_stream(df)
     selected = df.select(*expressions(df, summary.columns))
+    if not summary.samples:  # these are large
+        most = _SHARE * _limit(df) / _AT_ONCE
+        found = map_in_arrow(selected, AtOnce(summary, most, _AT_ONCE), SCHEMA).toArrow()
+        if not is_missing(found):
+            _check(found, summary, handle_invalid, by, empty)
+            return combined(from_table(found)) or summary.empty()
     kept = map_in_arrow(selected, summary, SCHEMA).persist()
     try:
         found = kept.select(*_SMALL).toArrow()
-        if empty and not found.num_rows:
-            return summary.empty()
-        _check(found, summary, handle_invalid, by)
-        while _too_large(df, found):
+        _check(found, summary, handle_invalid, by, empty)
+        while found.num_rows > 1 and _SHARE * _limit(df) < sum(found.column("size").to_pylist()):
             more = kept.coalesce(-(-found.num_rows // _FAN_IN))
             more, kept = kept, map_in_arrow(more, combine_batches, SCHEMA).persist()
             try:
                 found = kept.select(*_SMALL).toArrow()
             finally:
                 more.unpersist()
-        total = combined(from_table(kept.toArrow()))
+        return combined(from_table(kept.toArrow())) or summary.empty()
     finally:
         kept.unpersist()
-    assert total is not None
-    return total
 
 
-def _check(found: pa.Table, summary: Summary, handle_invalid: HandleInvalid, by: str) -> None:
-    """Refuse a DataFrame without rows, with bad rows, or with arrays of several lengths."""
+def _check(
+    found: pa.Table, summary: Summary, handle_invalid: HandleInvalid, by: str, empty: bool
+) -> None:
+    """Refuse a DataFrame with bad rows, with arrays of several lengths, or without rows."""
+    if empty and not found.num_rows:
+        return
     bad = BadRows()
     for text in found.column("bad").to_pylist():
         bad.combine(BadRows.from_json(text))
@@ -95,11 +106,10 @@ def _check(found: pa.Table, summary: Summary, handle_invalid: HandleInvalid, by:
         )
 
 
-def _too_large(df: DataFrame, found: pa.Table) -> bool:
-    """Whether states should be combined further before the driver receives them."""
-    most = byte_count(str(df.sparkSession.conf.get("spark.driver.maxResultSize", "1g")))
-    size = sum(found.column("size").to_pylist())
-    return bool(found.num_rows > 1 and 0 < _SHARE * most < size)
+def _limit(df: DataFrame) -> float:
+    """Bytes that the driver may receive."""
+    given = str(df.sparkSession.conf.get("spark.driver.maxResultSize", "1g"))
+    return byte_count(given) or math.inf
 
 
 def byte_count(text: str) -> int:

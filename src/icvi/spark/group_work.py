@@ -1,4 +1,4 @@
-"""What workers do with rows that are sorted by their keys."""
+"""What workers do with rows of the same keys, which are together in a partition."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from icvi.batch.groups.scoring import scores_by
@@ -24,10 +23,16 @@ _ROWS = 2**17
 
 @dataclass(frozen=True)
 class GroupWork:
-    """What workers do with rows that are sorted by their keys, the last columns."""
+    """What workers do with rows of the same keys.
+
+    Batches have the caller's columns first, then numbers of `monotonically_increasing_id`, then so
+    many columns of keys. Rows are sorted by their keys, or so few that a worker can hold all those
+    of a partition.
+    """
 
     columns: Columns
     keys: int
+    in_order: bool
     indices: Sequence[Index]
     noise_label: Hashable
     undefined: Undefined
@@ -36,12 +41,15 @@ class GroupWork:
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The function that Spark calls for every partition."""
         decoder = Decoder(self.columns, 0)
-        for rows in _whole_groups(batches, self.keys):
-            yield self._score(rows, decoder)
+        if self.in_order:
+            for rows in _whole_groups(batches, self.keys):
+                yield self._score(rows, decoder)
+        elif some := [batch for batch in batches if batch.num_rows]:
+            yield self._score(_joined(some), decoder)
 
     def _score(self, rows: pa.RecordBatch, decoder: Decoder) -> pa.RecordBatch:
         keys = rows.columns[-self.keys :]
-        first, groups = _runs(keys)
+        first, groups = (_runs if self.in_order else _groups)(keys)
         decoded = decoder.decode(rows, rows.column(rows.num_columns - self.keys - 1))
         if decoder.bad.rows and self.handle_invalid == "error":
             raise ValueError(
@@ -97,10 +105,26 @@ def _joined(batches: list[pa.RecordBatch]) -> pa.RecordBatch:
 
 
 def _runs(keys: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The rows at which groups begin, and the number of each row's group."""
+    """The rows at which groups begin, and the number of each row's group, of sorted rows."""
     begins = np.zeros(len(keys[0]), dtype=bool)
     begins[:1] = True
-    for column in keys:
-        codes = np.asarray(pc.fill_null(column.dictionary_encode().indices, -1))
+    for codes in map(_codes, keys):
         begins[1:] |= codes[1:] != codes[:-1]
     return np.flatnonzero(begins), np.cumsum(begins) - 1
+
+
+def _groups(keys: Sequence[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first row of every group, and the number of each row's group, in whatever order."""
+    groups = _codes(keys[0])
+    for codes in map(_codes, keys[1:]):
+        pairs = groups * (codes.max() + 1) + codes
+        groups = np.unique(pairs, return_inverse=True)[1]
+    rows = np.arange(len(groups))
+    first = np.empty(groups.max() + 1, dtype=np.int64)
+    first[groups[::-1]] = rows[::-1]  # the last one that is written is the first row
+    return first, groups
+
+
+def _codes(column: Any) -> NDArray[np.int64]:
+    """A number for every value of a column, from 0 on; null is a value like any other."""
+    return np.asarray(column.dictionary_encode("encode").indices, dtype=np.int64)

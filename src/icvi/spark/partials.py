@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from icvi.saving.kinds import from_bytes
 from icvi.spark.bad_rows import BadRows
@@ -22,7 +24,7 @@ _NAMES = ["rows", "bad", "features", "at", "state", "samples", "size"]
 _TYPES = [pa.int64(), pa.string(), pa.int32(), pa.int32(), pa.binary(), pa.binary(), pa.int64()]
 
 #: Numbers that are summed at once: many rows per cluster, and still in the processor's cache.
-_BLOCK = 2**20
+_BLOCK = 2**21
 
 
 @dataclass
@@ -57,6 +59,10 @@ class Partial:
         row = [self.rows, self.bad.to_json(), self.features, self.at, state, samples, size]
         columns = [pa.array([value], kind) for value, kind in zip(row, _TYPES, strict=True)]
         return pa.RecordBatch.from_arrays(columns, names=_NAMES)
+
+
+#: The row of a state that was left out.
+_MISSING = pa.RecordBatch.from_arrays([pa.nulls(1, kind) for kind in _TYPES], names=_NAMES)
 
 
 def from_table(batch: pa.RecordBatch | pa.Table) -> Iterator[Partial]:
@@ -127,12 +133,72 @@ class Summary:
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The function that Spark calls for every partition; one without rows has no result."""
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        partial = self.reduce(batches, 0 if context is None else context.partitionId())
+        partial = self.reduce(batches, _partition())
         if partial.rows:
             yield partial.to_batch()
+
+
+@dataclass(frozen=True)
+class AtOnce:
+    """As a summary, where states are so small that the driver can receive all of them at once.
+
+    A larger state is left out, if possible before it is computed: its row only says that it is
+    missing.
+
+    Parameters
+    ----------
+    summary : Summary
+        What to do with the rows of a partition.
+    most : float
+        Bytes that a state may take.
+    partitions : int
+        How many partitions may send one.
+    """
+
+    summary: Summary
+    most: float
+    partitions: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The function that Spark calls for every partition."""
+        partition, first = _partition(), next((each for each in batches if each.num_rows), None)
+        if first is None:
+            return
+        made = None
+        if partition < self.partitions and self.least(first) <= self.most:
+            made = self.summary.reduce(chain([first], batches), partition).to_batch()
+        else:
+            for _ in batches:  # Spark ends a worker that has not read everything
+                pass
+        small = made is not None and made.column("size")[0].as_py() <= self.most
+        yield made if small else _MISSING
+
+    def least(self, batch: pa.RecordBatch) -> int:
+        """How large a state is at least that has the clusters of these rows."""
+        names, scatter = self.summary.columns, self.summary.scatter
+        k = len(batch.column(len(names.features)).unique())
+        d = sum(_width(column) for column in batch.columns[: len(names.features)])
+        return k * 8 * d * (d + 4 if scatter else 4)
+
+
+def is_missing(found: pa.Table) -> bool:
+    """Whether a state was left out."""
+    return bool(found.column("state").null_count)
+
+
+def _width(column: Any) -> int:
+    """Numbers in a row of a column of features."""
+    if pa.types.is_list(column.type) or pa.types.is_large_list(column.type):
+        return pc.max(pc.list_value_length(column)).as_py() or 0
+    return 1
+
+
+def _partition() -> int:
+    """Number of the partition that Spark has this process work on."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return 0 if context is None else context.partitionId()
 
 
 def combine_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

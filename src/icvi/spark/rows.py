@@ -74,7 +74,8 @@ class Decoder:
             else:
                 blocks.append(_numbers(column, name, faults)[:, None])
         X = blocks[0] if len(blocks) == 1 else np.concatenate(blocks, axis=1)
-        if X.size and not max(X.max(), -X.min()) <= LARGEST:  # not when one is nan, either
+        # Not when one is nan, either; the sum of squares takes half the time to find.
+        if not (np.vdot(X, X) <= LARGEST or max(X.max(), -X.min()) <= LARGEST):
             edges = np.cumsum([block.shape[1] for block in blocks])[:-1]
             for name, block in zip(self.columns.features, np.split(X, edges, axis=1)):
                 faults.add_numbers(name, block)

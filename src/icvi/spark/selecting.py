@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,6 +55,16 @@ def refuse_stream(df: DataFrame) -> None:
         raise ValueError("expected a DataFrame, got a stream; for a stream use icvi.spark.watch")
 
 
+def refuse_connect(given: Any, by: str) -> None:
+    """Refuse a DataFrame or a session of Spark Connect where the driver's own Java is needed."""
+    if type(given).__module__.startswith("pyspark.sql.connect"):
+        raise ValueError(
+            f"{by} keeps its state where the driver runs, and cannot be called through Spark "
+            "Connect; run the program on the cluster with spark-submit, or score a DataFrame with "
+            "icvi.spark.scores, which works through Spark Connect"
+        )
+
+
 def check_names(df: DataFrame, names: Sequence[Any], argument: str) -> None:
     """Refuse names that are not columns of a DataFrame."""
     for name in names:
@@ -66,6 +77,14 @@ def expressions(df: DataFrame, columns: Columns) -> list[Column]:
     features = [_as_doubles(df, name) for name in columns.features]
     named = [*features, column(columns.label), *weight]
     return [each.alias(f"c{number}") for number, each in enumerate(named)]
+
+
+def estimated_size(df: DataFrame) -> float:
+    """How many bytes Spark's optimizer expects in a DataFrame; infinite where it does not say."""
+    plan = getattr(df, "_jdf", None)
+    if plan is None:  # a client of Spark Connect
+        return math.inf
+    return float(plan.queryExecution().optimizedPlan().stats().sizeInBytes())
 
 
 def column(name: str) -> Column:

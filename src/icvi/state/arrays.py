@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from icvi.kernels import layout as L
 from icvi.state.blocks import Block, may_overflow, summed
 from icvi.state.columns import join, settle, show
+from icvi.state.moments import sorted_by_cluster
 from icvi.state.two_doubles import plus_product
 from icvi.transactions import own_arrays
 
@@ -325,13 +326,15 @@ class Arenas:
             return True
         if may_overflow(X, weights):
             return False
-        distinct, first, codes = np.unique(columns, return_index=True, return_inverse=True)
-        for some, block in summed(X, codes, len(distinct), weights, self._scatter):
+        present = np.bincount(columns) > 0
+        distinct = np.flatnonzero(present)
+        order, bounds = sorted_by_cluster((np.cumsum(present) - 1)[columns], len(distinct))
+        for some, block in summed(X, order, bounds, weights, self._scatter):
             self.join_many(distinct[some], block, np.arange(1, len(some) + 1))
             self.join(ALL, block, ALL)
         m = self.meta
         m[L.K], m[L.LAST] = max(m[L.K], distinct[-1]), columns[-1]
-        self._touch(distinct[np.argsort(first)])
+        self._touch(distinct[np.argsort(order[bounds[:-1]])])
         return True
 
     def _touch(self, columns: Integers) -> None:

@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
 from icvi.state.columns import add, centroids, join, product, show_sums
-from icvi.state.moments import exact_sum, exact_weight, sorted_by_cluster
+from icvi.state.moments import exact_sum, exact_weight
 from icvi.state.one_thread import one_thread
 from icvi.state.two_doubles import Pair, product_error, two_sum
+from icvi.state.unit_weights import MOST_FEATURES, put
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -73,22 +74,27 @@ def worth_a_block(rows: int, clusters: int, d: int, scatter: bool) -> bool:
 
 def may_overflow(X: Floats, weights: Floats) -> bool:
     """Whether products of samples, or what it takes to make them exact, may overflow."""
+    most = _LARGEST / (4.0 * (1.0 + float(weights.sum())))
+    with one_thread():
+        # The sum of all squares is above the largest of them, and takes half the time to find.
+        if float(np.vdot(X, X)) < most:
+            return False
     size = float(max(-X.min(), X.max()))
-    return not 4.0 * size * size * (1.0 + float(weights.sum())) < _LARGEST
+    return not size * size < most
 
 
 def summed(
-    X: Floats, codes: Integers, k: int, weights: Floats, scatter: bool
+    X: Floats, order: Integers, bounds: Integers, weights: Floats, scatter: bool
 ) -> Iterator[tuple[Integers, Block]]:
-    """Moments of clusters, some at a time; ``codes`` are from 0 to k - 1.
+    """Moments of clusters, some at a time; see `moments.sorted_by_cluster` for their samples.
 
     Every cluster has samples, and every sample a weight above 0. Yields clusters, and a block with
     all of their samples in column 0, and with each of them in a column of its own. The next block
     is made in the same place: fresh memory costs more time than the numbers in it.
     """
-    d = X.shape[1]
-    order, bounds = sorted_by_cluster(codes, k)
+    d, k = X.shape[1], len(bounds) - 1
     sizes = np.diff(bounds)
+    one_product = (not scatter or d <= MOST_FEATURES) and bool((weights == 1.0).all())
     room = max(1, min(k, _ROOM // (L.sum_rows(d, scatter) * d)))
     place = np.zeros((room + 1, L.sum_rows(d, scatter), d))
     for start in range(0, k, room):
@@ -97,12 +103,16 @@ def summed(
         made.Q[:] = 0.0
         few = sizes[some] <= (_FEW if room > 1 else 1)
         with one_thread(), np.errstate(all="ignore"):  # very small numbers may underflow
-            for i in np.flatnonzero(~few).tolist():
+            many = np.flatnonzero(~few)
+            if one_product:
+                runs = [order[bounds[start + i] : bounds[start + i + 1]] for i in many.tolist()]
+                many = many[put(made.A, made.Q, many + 1, X, runs, scatter)]
+            for i in many.tolist():
                 rows = order[bounds[start + i] : bounds[start + i + 1]]
                 _put(made, i + 1, X[rows], weights[rows], scatter)
             if few.any():
-                runs = bounds[some[few]], sizes[some[few]]
-                _put_few(made, np.flatnonzero(few) + 1, X, weights, order, *runs, scatter)
+                places = bounds[some[few]], sizes[some[few]]
+                _put_few(made, np.flatnonzero(few) + 1, X, weights, order, *places, scatter)
             if len(some) > 1:
                 _put_all(made, scatter)
             else:

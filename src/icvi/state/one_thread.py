@@ -29,21 +29,25 @@ def one_thread() -> Iterator[None]:
 
     Libraries that are loaded after the first call, such as scipy's own, are left alone.
     """
-    with _Callers.lock:
-        limit = _controller().limit(limits=1, user_api="blas")
-        if not _Callers.inside:
-            _Callers.found = limit
-        _Callers.inside += 1
+    limit: Any = None
     try:
+        with _Callers.lock:
+            # Nothing is called after this, so nothing is interrupted before the caller is counted.
+            limit = _controller().limit(limits=1, user_api="blas")
+            if not _Callers.inside:
+                _Callers.found = limit
+            _Callers.inside += 1
         yield
     finally:
-        with _Callers.lock:
-            _Callers.inside -= 1
-            # Libraries count threads for the whole process, or for each of its threads. In the
-            # first case later callers have found 1, and the last one restores what the first found.
-            limit.restore_original_limits()
-            if not _Callers.inside:
-                _Callers.found.restore_original_limits()
+        if limit is not None:
+            with _Callers.lock:
+                _Callers.inside -= 1
+                # Libraries count threads for the whole process, or for each of its threads. In the
+                # first case later callers have found 1, and the last one restores what the first
+                # found.
+                limit.restore_original_limits()
+                if not _Callers.inside:
+                    _Callers.found.restore_original_limits()
 
 
 @cache

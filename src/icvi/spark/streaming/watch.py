@@ -14,7 +14,7 @@ from icvi.indices.undefined import Undefined, UndefinedPolicy
 from icvi.optional import check
 from icvi.spark.bad_rows import HandleInvalid, check_handle_invalid
 from icvi.spark.scoring import Indices
-from icvi.spark.selecting import as_columns, check_names
+from icvi.spark.selecting import as_columns, check_names, refuse_connect
 from icvi.spark.streaming.checkpoint import Checkpoint
 from icvi.spark.streaming.many_keys import KeySink, readings_by_key
 from icvi.spark.streaming.one_stream import OneStream
@@ -89,6 +89,7 @@ def watch(
     ... )
     >>> query.awaitTermination()  # doctest: +SKIP
     """
+    refuse_connect(stream, "icvi.spark.watch")
     settings = _settings(
         stream, features, label, weight, noise_label, indices, undefined, handle_invalid
     )
@@ -139,6 +140,7 @@ def restored(
     Tracker
         For diagnosis, or to go elsewhere with `Tracker.save`.
     """
+    refuse_connect(spark, "icvi.spark.restored")
     saved = Checkpoint(spark, f"{checkpoint}/states").load()
     if saved is None:
         raise ValueError(
