@@ -59,7 +59,9 @@ class Hub:
         self, newest: Callable[[], tuple[int, Callable[[], State]] | None], most: int
     ) -> None:
         self._newest, self._most = newest, most
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._changed = threading.Condition(lock)  # there is a change for viewers
+        self._received = threading.Condition(lock)  # a viewer has all there is, or has gone
         self._encoding = threading.Lock()  # one thread at a time turns a snapshot into a change
         self._log: deque[tuple[int, Event]] = deque(maxlen=KEPT)
         self._state: State = {}
@@ -91,7 +93,7 @@ class Hub:
         """A viewer has gone."""
         with self._changed:
             del self._have[viewer]
-            self._changed.notify_all()
+            self._received.notify_all()
 
     def advance(self, *, everything: bool = False) -> None:
         """Turn the newest snapshot into a change, if there is a new one."""
@@ -120,7 +122,7 @@ class Hub:
         """
         with self._changed:
             self._have[viewer] = version
-            self._changed.notify_all()
+            self._received.notify_all()
             self._changed.wait_for(lambda: self.version > version or self.closed, seconds)
             now, log = self.version, list(self._log)
         if now == version:
@@ -137,7 +139,7 @@ class Hub:
     def drain(self, seconds: float) -> None:
         """Wait until all viewers have everything, but not longer than so many seconds."""
         with self._changed:
-            self._changed.wait_for(
+            self._received.wait_for(
                 lambda: all(version >= self.version for version in self._have.values()), seconds
             )
 
