@@ -106,7 +106,7 @@ def run_until(process, folder, enough, pause, measure=size):
     while measure(folder) < enough:
         if (code := ended(process)) is not None:
             return code
-        time.sleep(0.0002)
+        time.sleep(0.0005)
     time.sleep(pause)
     return ended(process)
 
