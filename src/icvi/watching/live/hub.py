@@ -21,6 +21,8 @@ from icvi.watching.live.encoding import State, delta, whole
 KEPT = 64
 #: Seconds between two changes, at least.
 PAUSE = 1.0
+#: Seconds after which a viewer looks for a server that has gone; browsers take about 3.
+RETRY = 1.0
 #: Parts that may wait, and the bytes per second that they may take.
 BULKY = ("clusters", "points", "sizes")
 RATE = 2000.0
@@ -36,7 +38,11 @@ class Event:
     @classmethod
     def of(cls, kind: str, data: str) -> Event:
         """Encode an event; the data are one line."""
-        plain = f"event: {kind}\ndata: {data}\n\n".encode()
+        return cls.encoded(f"event: {kind}\ndata: {data}\n\n".encode())
+
+    @classmethod
+    def encoded(cls, plain: bytes) -> Event:
+        """Compress a text."""
         # A full flush ends on a byte, and nothing after it refers to what was before: pieces that
         # were compressed apart can follow each other in the streams of several viewers.
         pressed = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -131,6 +137,10 @@ class Hub:
             number, event = self._everything()
             return number, [event]
         return now, [event for number, event in log if number > version]
+
+    def greeting(self) -> Event:
+        """What a viewer gets first: how soon to come back when the server has gone."""
+        return Event.encoded(f"retry: {round(1000 * RETRY)}\n\n".encode())
 
     def beat(self, now: float) -> Event:
         """A sign of life, with the time."""

@@ -286,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             if zipped:
                 self.wfile.write(_GZIP)
-            version, events = 0, [hub.beat(time.time())]
+            version, events = 0, [hub.greeting(), hub.beat(time.time())]
             while not hub.closed:
                 pieces = (event.deflated if zipped else event.plain for event in events)
                 self.wfile.write(b"".join(pieces))
