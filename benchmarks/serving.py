@@ -27,6 +27,16 @@ import numpy as np
 
 import icvi
 
+PARTS = {
+    "page": "in the loop",
+    "reservoir": "  samples of the partition",
+    "details": "  answer, clusters, sizes",
+    "rest": "  snapshots",
+    "serving": "in other threads",
+    "publisher": "  changes, encoded once",
+    "viewers": "  written to every viewer",
+    "connections": "  new connections",
+}
 WARM = 10.0  # seconds before the measurement: compiling, the page, a history of some length
 
 
@@ -36,7 +46,7 @@ def watched(seconds: float, rate: int, d: int, k: int) -> None:
     labels = rng.integers(0, k, rate)
     X = 10.0 * rng.normal(size=(k, d))[labels] + rng.normal(size=(rate, d))
     facts: dict[str, Any] = {}
-    spent = 0.0
+    parts = {"page": 0.0, "reservoir": 0.0, "details": 0.0}
 
     def chunks() -> Iterator[tuple[Any, Any]]:
         start, given, step = time.monotonic(), 0, max(1, rate // 20)
@@ -51,25 +61,41 @@ def watched(seconds: float, rate: int, d: int, k: int) -> None:
     def measured() -> dict[str, float]:
         loop = time.thread_time()  # this is its thread
         others = time.process_time() - loop
-        return {"loop": loop, "serving": others, "page": spent, "rss": rss(), "seen": watch.seen}
+        facts = {"loop": loop, "serving": others, "rss": rss(), "seen": watch.seen}
+        return {**facts, **parts, **by_thread()}
+
+    def timed(part: str, call: Any) -> Any:
+        def measuring(*given: Any) -> Any:
+            start = time.thread_time()
+            try:
+                return call(*given)
+            finally:
+                parts[part] += time.thread_time() - start
+
+        return measuring
 
     watch = icvi.watch(chunks(), serve=0)
     live: Any = watch._live
-    take = live.take
-
-    def timed(step: Any) -> None:
-        nonlocal spent
-        start = time.thread_time()
-        take(step)
-        spent += time.thread_time() - start
-
-    live.take = timed
+    live.take = timed("page", live.take)
+    live._reservoir.take = timed("reservoir", live._reservoir.take)
+    live._observer.look = timed("details", live._observer.look)
     print(watch.url, flush=True)
     end: dict[str, float] = {}
     for _ in watch.steps():
         end = measured()
     cost = {name: end[name] - facts[name] for name in facts}
     print(json.dumps(cost), flush=True)
+
+
+def by_thread() -> dict[str, float]:
+    """CPU seconds of the threads that serve; those of all viewers together."""
+    found = {"publisher": 0.0, "connections": 0.0, "viewers": 0.0}
+    kinds = {"icvi-live": "publisher", "icvi-http": "connections"}
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and thread.native_id is not None:
+            path = Path(f"/proc/self/task/{thread.native_id}/schedstat")
+            found[kinds.get(thread.name, "viewers")] += int(path.read_text().split()[0]) / 1e9
+    return found
 
 
 def rss() -> float:
@@ -157,8 +183,9 @@ def main() -> None:
     rows = cost["seen"] / given.seconds
     print(f"{rows:,.0f} rows/s for {given.seconds:.0f} s, {given.viewers} viewers")
     print(f"CPU of the page and its server  {100 * page_cpu / total:6.2f} %  (at most 2)")
-    print(f"  of the loop                   {100 * cost['page'] / total:6.2f} %")
-    print(f"  of the other threads          {100 * cost['serving'] / total:6.2f} %")
+    cost["rest"] = cost["page"] - cost["reservoir"] - cost["details"]
+    for name, about in PARTS.items():
+        print(f"  {about:29} {100 * cost[name] / total:7.2f} %")
     print(f"CPU of the process              {100 * total / given.seconds:6.1f} % of a core")
     first = max(viewer.first for viewer in viewers)
     print(f"first load                      {(page + first) / 1000:6.0f} kB (at most 500)")

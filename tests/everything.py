@@ -262,7 +262,15 @@ def watching():
     icvi.Tracker("paper").update_many(X, LABELS).to_pandas()
 
 
+def watch_live():
+    """A stream with everything on: insight, a trace, a checkpoint, a report and a live page."""
+    places = {"trace": "live.parquet", "checkpoint": "live", "report": "live.html"}
+    with icvi.watch((X, LABELS), indices="CH", window=40, serve=0, **places) as watched:
+        watched.run()
+
+
 TRACKING = [
+    watch_live,
     lambda: track("CH"),
     lambda: track(["CH", "Conn"], prototypes=True),
     lambda: forget("CH"),

@@ -1,9 +1,9 @@
 """A cluster of Kafka for tests: the mock brokers inside librdkafka, which speak its protocol.
 
-    python kafka_cluster.py
+    python kafka_cluster.py PARTITIONS
 
-runs one in a process of its own: it prints its address, and reads what to do, one JSON list of
-values per line to add, or "away" and "back".
+runs one in a process of its own: it prints its address, and reads what to do, one line each: an
+object with values to add, their times and their partition, or "away" and "back".
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def answer(text):
 def main():
     """A cluster that does what its standard input says."""
     cluster = Cluster()
-    cluster.create()
+    cluster.create(partitions=int(sys.argv[1]))
     answer(cluster.url())
     for line in sys.stdin:
         what = json.loads(line)
@@ -94,7 +94,8 @@ def main():
         elif what == "back":
             cluster.come_back()
         else:
-            cluster.add([value.encode() for value in what])
+            values = [value.encode() for value in what["values"]]
+            cluster.add(values, partition=what["partition"], times=what["times"])
         answer("done")
     cluster.close()
 

@@ -10,6 +10,7 @@ to end children so many times in each of the ways, which are separated by commas
     STOP-KILL  SIGSTOP, then SIGKILL
     STOP-CONT  SIGSTOP, then SIGCONT; some time later SIGKILL
     FULL       no file can become larger than a random size, as on a full disk
+    PART       SIGKILL when some more files are in t/, the folder of a trace: around a rollover
 
 A moment is when the files in the folder have grown to a random size below BYTES, and a bit: so
 signals hit the work on a slow machine as on a fast one. Forked, because a child then starts in no
@@ -42,6 +43,7 @@ import icvi.watching.command
 MOST = 12  # ends of children in a trial: it must be done some time
 TRIALS = 60
 PATIENCE = 120.0  # seconds for a child that was asked to end
+KEPT = "kept"  # the checkpoint directory
 DISK_FULL = 75  # exit code of a child that said so
 
 
@@ -88,18 +90,23 @@ def size(folder):
     return total
 
 
+def files_of_trace(folder):
+    """How many files the folder of a trace has, unfinished ones too."""
+    return sum(len(names) for _, _, names in os.walk(os.path.join(folder, "t")))
+
+
 def ended(process):
     """The exit code of a child, if it has ended."""
     done, status = os.waitpid(process, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if done else None
 
 
-def run_until(process, folder, enough, pause):
+def run_until(process, folder, enough, pause, measure=size):
     """Wait until the files are large enough; the exit code of a child that was done before."""
-    while size(folder) < enough:
+    while measure(folder) < enough:
         if (code := ended(process)) is not None:
             return code
-        time.sleep(0.0002)
+        time.sleep(0.0005)
     time.sleep(pause)
     return ended(process)
 
@@ -135,6 +142,12 @@ def end(way, arguments, folder, most, chance):
         code = finished(child(arguments, int(chance.uniform(0, most / 3))))
         return None if code == DISK_FULL else code
     process = child(arguments)
+    if way == "PART":
+        enough, pause = files_of_trace(folder) + chance.randint(1, 3), chance.uniform(0, 0.004)
+        code = run_until(process, folder, enough, pause, files_of_trace)
+        if code is None:
+            kill(process)
+        return code
     enough, pause = chance.uniform(0, most), chance.uniform(0, 0.02)
     if (code := run_until(process, folder, enough, pause)) is not None:
         return code
@@ -183,9 +196,9 @@ def main():
         place = Path(folder) / f"trial{number}"
         code = trial(place, arguments, chance, int(most), ends)
         files = {
-            path.name: hashlib.sha256(path.read_bytes()).hexdigest()
-            for path in sorted(place.iterdir())
-            if path.is_file()
+            str(path.relative_to(place)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in sorted(place.rglob("*"))
+            if path.is_file() and path.parent.name != KEPT
         }
         left = sorted(path.name for path in place.rglob("*.tmp"))
         line = {"code": code, "ends": ends, "files": files, "left": left, "folder": str(place)}

@@ -1,5 +1,7 @@
 """Kill a watch whose source changes meanwhile: a Redis server, a topic, or a file that is rotated.
 
+A topic has one partition, or three.
+
     python killing_sources.py SOURCE FOLDER SEED KILLS
 
 Prints one JSON line: the digests of the trace and of the one that an undisturbed watch wrote, and
@@ -82,11 +84,14 @@ class RedisSource:
 class KafkaTopic:
     """A topic whose broker goes away and comes back."""
 
+    partitions = 1
+
     def __init__(self, folder, chance):
         del folder
         self.chance, self.added = chance, 0
         self.values = [json.dumps({"x": x, "y": y}) for x, y in samples().tolist()]
         command = [sys.executable, str(Path(__file__).with_name("kafka_cluster.py"))]
+        command += [str(self.partitions)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
         self.process = processes.begin(command, text=True, **pipes)
         self.url = self.process.stdout.readline().strip()
@@ -98,8 +103,17 @@ class KafkaTopic:
         assert self.process.stdout.readline() == "done\n"
 
     def add(self, rows):
-        self.tell(self.values[self.added : self.added + rows])
+        for number in range(self.partitions):
+            places = range(self.added, min(ROWS, self.added + rows))
+            mine = [i for i in places if self.owner(i) == number]
+            # Some have the same time in two partitions.
+            values, times = [self.values[i] for i in mine], [1_000_000 + i // 2 for i in mine]
+            self.tell({"partition": number, "values": values, "times": times})
         self.added = min(ROWS, self.added + rows)
+
+    def owner(self, i):
+        """The partition of a message."""
+        return i * i // 7 % self.partitions
 
     def disturb(self):
         what = self.chance.choice(["away", "nothing"])
@@ -114,6 +128,29 @@ class KafkaTopic:
 
     def close(self):
         processes.end(self.process)
+
+
+class KafkaPartitions(KafkaTopic):
+    """A topic with several partitions, none of which is passed over however long it is silent.
+
+    So their order is known. The last messages of some would wait for more of the others: the last
+    run does not follow.
+    """
+
+    partitions = 3
+
+    def __init__(self, folder, chance):
+        super().__init__(folder, chance)
+        self.last = [each for each in self.arguments if each != "--follow"]
+        self.arguments = [*self.arguments, "--wait", "600"]
+        self.path = folder / "sorted.csv"
+
+    def whole(self):
+        """All messages as rows of a file, sorted by time, partition and offset."""
+        order = sorted(range(ROWS), key=lambda i: (i // 2, self.owner(i), i))
+        rows = samples()[order].tolist()
+        self.path.write_text("x,y\n" + "".join(f"{x!r},{y!r}\n" for x, y in rows))
+        return ["watch", str(self.path), *SMART, *KEPT]
 
 
 class RotatedFile:
@@ -157,6 +194,7 @@ class RotatedFile:
 
 
 SOURCES = {"redis": RedisSource, "kafka": KafkaTopic, "rotated": RotatedFile}
+SOURCES["partitions"] = KafkaPartitions
 
 
 def begun(checkpoint):
@@ -209,6 +247,8 @@ def run(source, place, kills, chance):
         done.append(source.disturb())
         source.add(1)
     source.add(ROWS)
+    if hasattr(source, "last"):
+        return done, wait(child(source.last), lambda: False)
     process = child(source.arguments)
     trace = place / "t.csv"
     code = wait(process, lambda: trace.exists() and trace.read_bytes().count(b"\n") > ROWS)

@@ -106,6 +106,9 @@ class Viewer:
         self.status = int(self.file.readline().split()[1])
         while self.file.readline().strip():
             pass
+        if self.status == 200 and "Accept_Encoding" not in headers:
+            assert self.file.readline() == b"retry: 1000\n"
+            assert self.file.readline() == b"\n"
         self.state, self.kinds = {}, []
 
     def event(self):

@@ -261,7 +261,8 @@ def refuse_unknown(
     also : iterable of str
         Names that are allowed there.
     """
-    known = [*inspect.signature(function).parameters, *also]
+    parameters = inspect.signature(function).parameters.values()
+    known = [*(each.name for each in parameters if each.kind is not each.VAR_KEYWORD), *also]
     for name in given:
         if name not in known:
             raise TypeError(

@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import json
+import shutil
 import threading
 import time
+import traceback
+import urllib.request
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import icvi
+import processes
+from icvi.cli.main import main
 from icvi.streams import DataLossError, open_source
 from icvi.streams.kafka.address import parse_address
 from icvi.streams.kafka.merging import Merging
 from icvi.streams.kafka.messages import Message, Values
 from kafka_cluster import TOPIC, Cluster
+from kafka_sasl import PasswordBroker
 from stream_inputs import concatenated
 
 PATIENCE = 60.0
@@ -318,6 +325,75 @@ def test_without_a_broker_patience_ends_with_an_error_that_shows_no_password():
     assert "no answer for" in str(failed.value)
     assert "s3cr3t" not in str(failed.value)
     assert "kafka://me:***@127.0.0.1:1/topic" in str(failed.value)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    """A certificate that signs itself, for 127.0.0.1, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("certificate")
+    command = ["openssl", "req", "-x509", "-nodes", "-newkey", "ec", "-pkeyopt"]
+    command += ["ec_paramgen_curve:prime256v1", "-subj", "/CN=broker", "-days", "2"]
+    command += ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "c.pem"]
+    processes.run(command, cwd=folder, check=True, capture_output=True)
+    both = folder / "both.pem"
+    both.write_text((folder / "key.pem").read_text() + (folder / "c.pem").read_text())
+    return both
+
+
+@pytest.mark.parametrize("protocol", ["SASL_PLAINTEXT", "SASL_SSL"])
+def test_a_password_reaches_the_broker_and_is_not_in_the_error_when_it_is_refused(
+    protocol, request
+):
+    over_tls = request.getfixturevalue("certificate") if protocol == "SASL_SSL" else None
+    broker = PasswordBroker(over_tls)
+    options = f"security.protocol={protocol}&sasl.mechanism=PLAIN"
+    if over_tls is not None:
+        options += f"&ssl.ca.location={over_tls}"
+    url = f"kafka://me:s3cr3t%40x@127.0.0.1:{broker.port}/topic?{options}"
+    with open_source(url, **SHORT) as source, pytest.raises(ValueError, match="let us in") as failed:
+        list(source)
+    broker.close()
+    refused = "".join(traceback.format_exception(failed.value))
+    assert broker.given[0] == b"\0me\0s3cr3t@x"
+    assert "refused: ***" in refused
+    assert "s3cr3t" not in refused
+
+
+def test_a_broker_whose_certificate_is_not_trusted_gets_no_password(certificate):
+    broker = PasswordBroker(certificate)
+    url = f"kafka://me:s3cr3t@127.0.0.1:{broker.port}/topic"  # over TLS, unless told otherwise
+    with open_source(url, patience=0.5) as source, pytest.raises(ConnectionError):
+        list(source)
+    broker.close()
+    assert broker.given == []
+
+
+def test_a_password_is_in_nothing_that_a_watch_writes_or_serves(cluster, topic, tmp_path):
+    cluster.add(values(0, 40), topic)
+    place = cluster.url(topic).removeprefix("kafka://")
+    url = f"kafka://me:s3cr3t@{place}?security.protocol=PLAINTEXT&ssl.key.password=s3cr3t"
+    kept = ["--trace", "t/", "--checkpoint", "kept", "--report", "p.html", "--log", "json"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(tmp_path)
+        done = CliRunner().invoke(main, ["watch", url, "--labels", "c", "--indices", "CH", *kept])
+    assert done.exit_code == 0, done.output
+    assert "kafka://me:***@" in done.output
+    assert "s3cr3t" not in done.output
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"watch.icvi", "p.html"} <= {path.name for path in written}
+    assert [path.name for path in written if b"s3cr3t" in path.read_bytes()] == []
+    with icvi.watch(url, label="c", indices=["CH"], serve=0, follow=True, **SHORT) as one:
+        steps = one.steps()
+        next(steps)
+        paths = ["", "metrics", "healthz", one._live.server.page.figures[1:]]
+        served = [urllib.request.urlopen(one.url + path, timeout=PATIENCE) for path in paths]
+        served = b"".join(answer.read() for answer in served)
+        _, [event] = one._live.hub.wait(one._live.hub.enter(), 0, PATIENCE)
+        steps.close()
+    assert b"kafka://me:***@" in served
+    assert b"s3cr3t" not in served + event.plain
 
 
 # -- addresses and options -------------------------------------------------------------------

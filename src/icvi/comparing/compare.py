@@ -147,7 +147,7 @@ def compare(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
     overwrite: bool = False,
-    **redis: Any,
+    **source_options: Any,
 ) -> Comparison:
     r"""Compare clusterers, or one over a range of a parameter, over one pass of a stream.
 
@@ -196,7 +196,7 @@ def compare(
     checkpoint, checkpoint_every, overwrite
         As in `icvi.watch`: after a stop, repeat the call to resume; the trace is then the same,
         byte for byte.
-    **redis
+    **source_options
         For a Redis stream: ``group``, ``consumer`` and ``patience``; for Kafka: ``group``,
         ``patience`` and ``wait``.
 
@@ -226,7 +226,7 @@ def compare(
     'ward'
     """
     given = dict(locals())
-    given |= given.pop("redis")
+    given |= given.pop("source_options")
     with comparing(**given) as run:
         with progress("icvi: comparing", run.source.length) as advance:
             for step in run.steps():
@@ -238,8 +238,8 @@ def comparing(source: Any, clusterers: Any, indices: Any = "paper", **given: Any
     """A comparison that is ready to run; the options are those of `compare`."""
     known = inspect.signature(compare).parameters.values()
     o = {each.name: each.default for each in known if each.kind is each.KEYWORD_ONLY}
-    redis = {name: value for name, value in given.items() if name not in o}
-    refuse_unknown(compare, redis, SERVERS)
+    source_options = {name: value for name, value in given.items() if name not in o}
+    refuse_unknown(compare, source_options, SERVERS)
     o |= {name: value for name, value in given.items() if name in o}
     overwrite, insight = as_flag(o["overwrite"], "overwrite"), as_flag(o["insight"], "insight")
     if not as_number(o["checkpoint_every"], "checkpoint_every") >= 0.0:
@@ -297,7 +297,7 @@ def comparing(source: Any, clusterers: Any, indices: Any = "paper", **given: Any
         if not isinstance(source, Source):
             truth = o["truth"] if classes is None else None
             more = {"follow": o["follow"], "on_data_loss": o["on_data_loss"], "truth": truth}
-            source = open_source(source, **reading, **more, **redis)
+            source = open_source(source, **reading, **more, **source_options)
         opened.callback(source.close)
         refuse_own_source(source, o["trace"], o["report"])
         saved = None

@@ -41,7 +41,7 @@ def open_source(
     decimal: str | None = None,
     header: bool | None = None,
     on_data_loss: str = "stop",
-    **redis: Any,
+    **source_options: Any,
 ) -> Source:
     r"""Open a stream of samples.
 
@@ -91,7 +91,7 @@ def open_source(
         trimmed, another stream under its key, messages of Kafka that were removed, a followed file
         that was rotated away. Stop with an
         error, or continue, count them in ``lost`` and explain them in ``losses``.
-    **redis
+    **source_options
         For a Redis stream ``group``, ``consumer`` and ``patience``, see `RedisSource`; for a topic
         of Kafka ``group``, ``patience`` and ``wait``, see `KafkaSource`.
 
@@ -108,7 +108,7 @@ def open_source(
     ...     source.columns, [batch.X.tolist() for batch in source]
     (('x', 'y'), [[[1.0, 2.0], [3.0, 4.0]]])
     """
-    refuse_unknown(open_source, redis, SERVERS)
+    refuse_unknown(open_source, source_options, SERVERS)
     wanted, follow = Wanted.of(columns, label, time, exclude, truth), as_flag(follow, "follow")
     dialect = Given.of(sep, decimal, header)
     options: dict[str, Any] = {"rows": rows, "bad_rows": bad_rows}
@@ -120,22 +120,22 @@ def open_source(
         from icvi.streams.redis.source import RedisSource
 
         _refuse_dialect(dialect, "a Redis stream")
-        _refuse_options(redis, REDIS, what)
-        return RedisSource(what, wanted, **following, **options, **redis)
+        _refuse_options(source_options, REDIS, what)
+        return RedisSource(what, wanted, **following, **options, **source_options)
     if isinstance(what, str) and what.startswith("kafka://"):
         from icvi.streams.kafka.source import KafkaSource
 
         if header:
             raise ValueError("messages of Kafka have no header: their fields are x1, x2, ...")
-        _refuse_options(redis, KAFKA, what)
+        _refuse_options(source_options, KAFKA, what)
         spelling: dict[str, Any] = {
             "format": format,
             "sep": dialect.separator,
             "decimal": dialect.decimal,
         }
-        return KafkaSource(what, wanted, **spelling, **following, **options, **redis)
-    if redis:
-        _refuse_options(redis, (), what)
+        return KafkaSource(what, wanted, **spelling, **following, **options, **source_options)
+    if source_options:
+        _refuse_options(source_options, (), what)
     if isinstance(what, str) and what == "-":
         if sys.stdin is None:
             raise ValueError("standard input is closed: there is nothing to read")

@@ -407,7 +407,7 @@ def watch(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_every: float = 10.0,
     overwrite: bool = False,
-    **redis: Any,
+    **source_options: Any,
 ) -> Watch:
     r"""Watch how good the clustering of a stream is.
 
@@ -510,7 +510,7 @@ def watch(
     overwrite : bool, default False
         Whether to replace the files `trace`, `alarms` and `report`, and to ignore an existing
         checkpoint.
-    **redis
+    **source_options
         For a Redis stream: ``group``, ``consumer`` and ``patience``; for a topic of Kafka:
         ``group``, ``patience`` and ``wait``.
 
@@ -529,7 +529,7 @@ def watch(
     >>> last.sample, last.k == w.tracker.n_clusters, last["SIL"] == w.tracker["SIL"]
     (600, True, True)
     """
-    refuse_unknown(watch, redis, SERVERS)
+    refuse_unknown(watch, source_options, SERVERS)
     check_choice(undefined, "undefined", ("nan", "limit"))
     learn, overwrite = as_flag(learn, "learn"), as_flag(overwrite, "overwrite")
     if not as_number(checkpoint_every, "checkpoint_every") >= 0.0:
@@ -592,7 +592,7 @@ def watch(
         if not isinstance(source, Source):
             reading |= {"follow": follow, "on_data_loss": on_data_loss}
             reading |= {"truth": truth if classes is None else None}
-            source = open_source(source, **reading, rows=rows, format=format, **redis)
+            source = open_source(source, **reading, rows=rows, format=format, **source_options)
         opened.callback(source.close)
         refuse_own_source(source, trace, alarms, report)
         saved = None

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from icvi.errors import CacheWarning
+from icvi.kernels.compiler.read_only_cache import allow_read_only_cache
 
 T = TypeVar("T")
 
@@ -26,6 +27,7 @@ def with_cache(compile: Callable[[bool], T]) -> T:
     Nothing is kept in a place of our own choice instead: what is loaded from the cache is run, so
     it must not lie where other users may write.
     """
+    allow_read_only_cache()
     try:
         return compile(True)
     except _PROBLEMS as problem:

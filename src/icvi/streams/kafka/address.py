@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 from urllib.parse import parse_qsl, unquote
 
@@ -18,6 +19,8 @@ _OURS = (
     "metadata.broker.list",
 )
 _PORT = "9092"
+#: sasl.password, ssl.key.password, ssl.key.pem, sasl.oauthbearer.client.secret, ...
+_SECRET = re.compile(r"password|secret|\.pem$|\.config$")
 
 
 class Address(NamedTuple):
@@ -26,6 +29,12 @@ class Address(NamedTuple):
     topic: str
     settings: dict[str, str]
     shown: str
+
+    @property
+    def secrets(self) -> list[str]:
+        """Values of settings that must not be shown, the longest first."""
+        found = {v for name, v in self.settings.items() if v and _SECRET.search(name)}
+        return sorted(found, key=len, reverse=True)
 
 
 def parse_address(url: str) -> Address:

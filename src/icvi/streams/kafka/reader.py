@@ -56,6 +56,8 @@ class KafkaReader:
         self._rows, self._follow, self._wait = rows, follow, wait
         self._patience, self._loss, self._stopped = patience, loss, stopped
         self._unreachable: str | None = None  # why, until a broker answers
+        self._refused: str | None = None  # why a broker does not let us in
+        self._secrets = address.secrets
         settings: dict[str, Any] = {
             **address.settings,
             "group.id": group,
@@ -260,8 +262,25 @@ class KafkaReader:
     # -- brokers that do not answer --------------------------------------------------------
 
     def _note(self, error: Any) -> None:
-        if error.code() == self._kafka.KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001
-            self._unreachable = self._unreachable or error.str()
+        code, known = error.code(), self._kafka.KafkaError
+        if code == known._ALL_BROKERS_DOWN:  # noqa: SLF001
+            self._unreachable = self._unreachable or self._said(error)
+        elif code in (known._AUTHENTICATION, known.SASL_AUTHENTICATION_FAILED):  # noqa: SLF001
+            self._refused = self._said(error)
+
+    def _said(self, error: Any) -> str:
+        """What an error says; a server may repeat the password that it refuses."""
+        text = str(error.str())
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def _check_let_in(self) -> None:
+        if self._refused is not None:
+            raise ValueError(
+                f"{self.where}: the broker does not let us in ({self._refused}); are the user, the "
+                f"password, security.protocol and sasl.mechanism right?"
+            )
 
     def _have_positions_changed(self, error: Any) -> bool:
         """Whether an error means that; others are fatal, or pass."""
@@ -271,8 +290,8 @@ class KafkaReader:
         if code in lost or code in gone:
             return True  # assigning them again reports what is lost
         if error.fatal() or code in (known.TOPIC_AUTHORIZATION_FAILED, known._AUTHENTICATION):  # noqa: SLF001
-            raise ValueError(f"{self.where}: {error.str()}")
-        self._unreachable = self._unreachable or error.str()
+            raise ValueError(f"{self.where}: {self._said(error)}")
+        self._unreachable = self._unreachable or self._said(error)
         return False
 
     def _ask_again(self) -> None:
@@ -285,18 +304,21 @@ class KafkaReader:
         start = time.monotonic()
         while True:
             try:
-                return self._ask()
+                found = self._ask()
+                self._refused = None
+                return found
             except self._kafka.KafkaException as failure:
                 error = failure.args[0]
                 if error.code() in (
                     self._kafka.KafkaError.TOPIC_AUTHORIZATION_FAILED,
                     self._kafka.KafkaError._AUTHENTICATION,  # noqa: SLF001
                 ):
-                    raise ValueError(f"{self.where}: {error.str()}") from None
+                    raise ValueError(f"{self.where}: {self._said(error)}") from None
+                self._check_let_in()
                 waited = time.monotonic() - start
                 if self._stopped.is_set() or waited >= self._patience:
                     raise ConnectionError(
-                        f"{self.where}: no answer for {waited:.1f} s ({error.str()}); is the "
+                        f"{self.where}: no answer for {waited:.1f} s ({self._said(error)}); is the "
                         f"broker running and the address right? Nothing is lost: the position is "
                         f"ours; patience=... (--patience) waits longer"
                     ) from None

@@ -21,6 +21,8 @@ from icvi.watching.live.encoding import State, delta, whole
 KEPT = 64
 #: Seconds between two changes, at least.
 PAUSE = 1.0
+#: Seconds after which a viewer looks for a server that has gone; browsers take about 3.
+RETRY = 1.0
 #: Parts that may wait, and the bytes per second that they may take.
 BULKY = ("clusters", "points", "sizes")
 RATE = 2000.0
@@ -36,7 +38,11 @@ class Event:
     @classmethod
     def of(cls, kind: str, data: str) -> Event:
         """Encode an event; the data are one line."""
-        plain = f"event: {kind}\ndata: {data}\n\n".encode()
+        return cls.encoded(f"event: {kind}\ndata: {data}\n\n".encode())
+
+    @classmethod
+    def encoded(cls, plain: bytes) -> Event:
+        """Compress a text."""
         # A full flush ends on a byte, and nothing after it refers to what was before: pieces that
         # were compressed apart can follow each other in the streams of several viewers.
         pressed = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
@@ -59,7 +65,9 @@ class Hub:
         self, newest: Callable[[], tuple[int, Callable[[], State]] | None], most: int
     ) -> None:
         self._newest, self._most = newest, most
-        self._changed = threading.Condition()
+        lock = threading.Lock()
+        self._changed = threading.Condition(lock)  # there is a change for viewers
+        self._received = threading.Condition(lock)  # a viewer has all there is, or has gone
         self._encoding = threading.Lock()  # one thread at a time turns a snapshot into a change
         self._log: deque[tuple[int, Event]] = deque(maxlen=KEPT)
         self._state: State = {}
@@ -91,7 +99,7 @@ class Hub:
         """A viewer has gone."""
         with self._changed:
             del self._have[viewer]
-            self._changed.notify_all()
+            self._received.notify_all()
 
     def advance(self, *, everything: bool = False) -> None:
         """Turn the newest snapshot into a change, if there is a new one."""
@@ -120,7 +128,7 @@ class Hub:
         """
         with self._changed:
             self._have[viewer] = version
-            self._changed.notify_all()
+            self._received.notify_all()
             self._changed.wait_for(lambda: self.version > version or self.closed, seconds)
             now, log = self.version, list(self._log)
         if now == version:
@@ -130,6 +138,10 @@ class Hub:
             return number, [event]
         return now, [event for number, event in log if number > version]
 
+    def greeting(self) -> Event:
+        """What a viewer gets first: how soon to come back when the server has gone."""
+        return Event.encoded(f"retry: {round(1000 * RETRY)}\n\n".encode())
+
     def beat(self, now: float) -> Event:
         """A sign of life, with the time."""
         return Event.of("beat", str(round(now)))
@@ -137,7 +149,7 @@ class Hub:
     def drain(self, seconds: float) -> None:
         """Wait until all viewers have everything, but not longer than so many seconds."""
         with self._changed:
-            self._changed.wait_for(
+            self._received.wait_for(
                 lambda: all(version >= self.version for version in self._have.values()), seconds
             )
 

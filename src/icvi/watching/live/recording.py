@@ -1,4 +1,4 @@
-"""What a live page shows, recorded by the loop: a snapshot a few times a second."""
+"""What a live page shows, recorded by the loop: a snapshot about once a second."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from icvi.watching.terminal.pace import Pace
 
 #: Viewers at the same time.
 VIEWERS = 20
-_SNAPSHOT = 0.5  # seconds between two snapshots, at least
+_SNAPSHOT = PAUSE  # seconds between two snapshots, at least: more would not be published
 _DETAILS = 5.0  # seconds between two looks at the details while nothing special happens
 _SOON = 1.0  # where there are alarms or other clusters, or the loop waits
 _SHARE = 0.005  # of the run time that they may take
@@ -187,9 +187,11 @@ class Live(Output):
         _ = self.server.page.figures
         while not self._stop.wait(PAUSE):
             with self._lock:
-                if self._resting and not self._fresh:
+                now = time.monotonic()
+                # A loop that waits for a moment takes the next snapshot itself.
+                if self._resting and not self._fresh and now - self._alive >= PAUSE:
                     self._details_due = min(self._details_due, self._soonest)
-                    self._take_snapshot(time.monotonic())
+                    self._take_snapshot(now)
             if self.hub.viewers:
                 self.hub.advance()
 

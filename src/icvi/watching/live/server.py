@@ -9,6 +9,7 @@ import contextlib
 import hashlib
 import json
 import secrets
+import selectors
 import socket
 import threading
 import time
@@ -60,10 +61,7 @@ class Server:
                 "address or port",
             ) from error
         self.running = False
-        self._thread = threading.Thread(
-            target=self._http.serve_forever, kwargs={"poll_interval": 0.2}, name="icvi-http"
-        )
-        self._thread.daemon = True
+        self._thread = threading.Thread(target=self._http.serve, name="icvi-http", daemon=True)
 
     @property
     def url(self) -> str:
@@ -84,7 +82,7 @@ class Server:
     def close(self) -> None:
         """Stop, and give the address back."""
         if self.running:
-            self._http.shutdown()
+            self._http.stop()
             self._thread.join()
         self.running = False
         self._http.server_close()
@@ -96,6 +94,7 @@ class _Http(ThreadingHTTPServer):
 
     daemon_threads = True
     block_on_close = False
+    timeout = 0  # a connection may have gone before it is accepted
 
     def __init__(self, address: Address, live: Served) -> None:
         self.address, self.live = address, live
@@ -103,6 +102,7 @@ class _Http(ThreadingHTTPServer):
         self.secret = hashlib.sha256(f"cookie {address.token}".encode()).hexdigest()
         self._open: set[socket.socket] = set()
         self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._stop, self._stopped = socket.socketpair()
         self.address_family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
         super().__init__((address.host, address.port), _Handler)
 
@@ -113,6 +113,24 @@ class _Http(ThreadingHTTPServer):
         self.socket.bind(self.server_address)
         self.server_address = self.socket.getsockname()
         self.server_name, self.server_port = self.address.host, self.server_address[1]
+
+    def serve(self) -> None:
+        """Answer until it is stopped; `serve_forever` wakes up all the time to look for that."""
+        with selectors.DefaultSelector() as selector:
+            for each in (self.socket, self._stopped):
+                selector.register(each, selectors.EVENT_READ)
+            while all(key.fileobj is not self._stopped for key, _ in selector.select()):
+                self.handle_request()
+
+    def stop(self) -> None:
+        """Answer no more."""
+        self._stop.send(b".")
+
+    def server_close(self) -> None:
+        """Give the address back."""
+        super().server_close()
+        self._stop.close()
+        self._stopped.close()
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Begin a thread for a connection, unless there are too many."""
@@ -268,7 +286,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             if zipped:
                 self.wfile.write(_GZIP)
-            version, events = 0, [hub.beat(time.time())]
+            version, events = 0, [hub.greeting(), hub.beat(time.time())]
             while not hub.closed:
                 pieces = (event.deflated if zipped else event.plain for event in events)
                 self.wfile.write(b"".join(pieces))

@@ -146,6 +146,11 @@
       // On a touch screen, dragging scrolls the page.
       if (touch && ["BoxZoomTool", "ToolProxy"].includes(each.type)) each.active = false;
     }
+    if (matchMedia("(min-width: 110rem)").matches) { // on a wall, from across the room
+      for (const each of drawn.all_models) {
+        if (/Axis$/.test(each.type) && each.ticker.name !== "created") each.setv({major_label_text_font_size: "15px", axis_label_text_font_size: "15px"});
+      }
+    }
     const range = model("k").x_range;
     for (const end of ["start", "end"]) {
       range.properties[end].change.connect(() => {
