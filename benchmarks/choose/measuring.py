@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,10 +14,16 @@ from choose.clusterers import BATCH, ONLINE, PEER, Cluster
 from choose.streams import ORDERS, Spec, load
 from insight.families import Order
 
+#: CPU time that artlib gets for a stream.
+PEER_SECONDS = 30.0
+
 
 @dataclass(frozen=True)
 class Score:
-    """The adjusted Rand index of one clusterer, with one setting, on one stream."""
+    """The adjusted Rand index of one clusterer, with one setting, on one stream.
+
+    It is nan where the clusterer was given up, because it took too long.
+    """
 
     half: str
     kind: str
@@ -50,18 +57,16 @@ def all_of(job: tuple[Spec, Order]) -> list[Score]:
 
 
 def of_peers(jobs: list[tuple[Spec, Order]]) -> list[Score]:
-    """Scores of artlib's clusterer on some streams; none where it cannot be had."""
+    """Scores of artlib's clusterer on some streams; none where it fails."""
     given = [{"spec": asdict(spec), "order": order} for spec, order in jobs]
     try:
-        answer = processes.ask("choose_peers.py", {"what": "choose", "jobs": given}, _python())
+        job = {"what": "choose", "jobs": given, "seconds": PEER_SECONDS}
+        answer = processes.ask("choose_peers.py", job, processes.peers_python())
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"artlib failed on {len(jobs)} streams, which its row leaves out: {error}")
         return []
     scores = []
     for (spec, order), found in zip(jobs, answer["ari"], strict=True):
-        scores.append(Score(spec.half, spec.kind, spec.name, order, PEER, "", found))
+        ari = math.nan if found is None else found
+        scores.append(Score(spec.half, spec.kind, spec.name, order, PEER, "", ari))
     return scores
-
-
-def _python() -> str:
-    return processes.peers_python()

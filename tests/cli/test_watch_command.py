@@ -251,7 +251,7 @@ def test_parameters_may_follow_the_name_of_a_clusterer(data):
 
 
 ONE_CLUSTERER = {
-    "kmeans n_clusters=2..12": (1, "stands for 11 clusterers, and a watch has one; ranges are for "),
+    "kmeans n_clusters=2..12": (1, "stands for 11 clusterers, and a watch has one; ranges are for"),
     "kmeans n_clusters=2..": (1, "expected a range such as 2..12"),
     "n_clusters=5": (1, "expected a clusterer, such as"),
     "birch treshold=1": (1, "did you mean 'threshold'?"),

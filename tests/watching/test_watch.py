@@ -353,10 +353,11 @@ def test_the_same_parameters_are_the_same_clusterer(data, tmp_path):
 
 def test_a_text_is_the_clusterer_that_it_stands_for(data, tmp_path):
     X, _ = data
-    watch = icvi.watch(X, "art rho=0.7 bounds='[-3, 8]'", ["CH"], checkpoint=tmp_path / "state").run()
+    text, state = "art rho=0.7 bounds='[-3, 8]'", tmp_path / "state"
+    watch = icvi.watch(X, text, ["CH"], checkpoint=state).run()
     same = icvi.FuzzyART(0.7, bounds=[-3, 8])
     assert watch.clusterer.get_params() == same.get_params()
-    assert icvi.watch(X, same, ["CH"], checkpoint=tmp_path / "state").run().resumed == len(X)
+    assert icvi.watch(X, same, ["CH"], checkpoint=state).run().resumed == len(X)
     with pytest.raises(ValueError, match=r"stands for 2 clusterers.*icvi\.compare"):
         icvi.watch(X, "art rho=0.6..0.7/0.1")
 

@@ -1,8 +1,8 @@
 """Labels for samples: from a column, an estimator, or a function.
 
 `labeller_for` makes a `Labeller` for any of them; `named_clusterer` makes a clusterer from a name:
-``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``, and `clusterer_from` from a
-text with a name and parameters: ``art rho=0.8``.
+``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``, and `clusterer_from`
+from a text with a name and parameters: ``art rho=0.8``.
 
 >>> import numpy as np
 >>> from icvi.streams import Batch

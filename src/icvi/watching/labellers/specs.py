@@ -108,8 +108,8 @@ def parse_one(text: str) -> Spec:
     specs = parse_spec(text)
     if len(specs) > 1:
         raise ValueError(
-            f"{short(text)} stands for {len(specs)} clusterers, and a watch has one; ranges are for "
-            f"icvi.compare (icvi compare)"
+            f"{short(text)} stands for {len(specs)} clusterers, and a watch has one; ranges are "
+            f"for icvi.compare (icvi compare)"
         )
     return specs[0]
 
