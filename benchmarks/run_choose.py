@@ -3,6 +3,7 @@
     .venv/bin/python benchmarks/run_choose.py             # everything, some minutes
     .venv/bin/python benchmarks/run_choose.py --quick     # fewer data sets, about a minute
     .venv/bin/python benchmarks/run_choose.py --data DIR  # with r15.csv and d4.csv from a folder
+    .venv/bin/python benchmarks/run_choose.py --only MicroWard  # the other rows as before
     .venv/bin/python benchmarks/run_choose.py --sureness  # how often comparisons are right
 
 A missed goal is printed, not an error: this is a benchmark, not a test. A full run writes what the
@@ -13,8 +14,10 @@ there is none.
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
+from functools import partial
 from multiprocessing.pool import Pool
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ from rich.console import Console
 import icvi
 import processes
 from choose import measuring, report, sureness
+from choose.clusterers import PEER
 from choose.speed import speeds
 from choose.streams import ORDERS, specs
 from insight import workers
@@ -38,6 +42,13 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--workers", type=int, default=2, help="processes (default 2)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="folder with r15.csv and d4.csv")
     parser.add_argument("--no-peers", action="store_true", help="without artlib")
+    parser.add_argument(
+        "--only",
+        action="append",
+        metavar="NAME",
+        help="only clusterers whose names begin like this; the other rows are those of the last "
+        "run that the documentation shows",
+    )
     parser.add_argument(
         "--sureness", action="store_true", help="only how often a comparison is right"
     )
@@ -57,9 +68,10 @@ def has_peers(console: Console) -> bool:
 
 def measure(options: argparse.Namespace, peers: bool, pool: Pool) -> list[measuring.Score]:
     """Scores of all clusterers on all streams."""
+    only = tuple(options.only or ("",))
     jobs = [(spec, order) for spec in specs(options.data, options.quick) for order in ORDERS]
-    found = workers.over(pool, measuring.all_of, jobs, "clusterers")
-    if peers:
+    found = workers.over(pool, partial(measuring.all_of, only=only), jobs, "clusterers")
+    if peers and PEER.startswith(only):
         parts = [jobs[i :: 4 * options.workers] for i in range(4 * options.workers)]
         found += workers.over(pool, measuring.of_peers, [p for p in parts if p], "artlib")
     return [score for each in found for score in each]
@@ -78,6 +90,9 @@ def main() -> None:
     with workers.start(options.workers) as pool:
         scores = measure(options, peers, pool)
     made = report.tables(scores)
+    if options.only:
+        before = json.loads((DOCS / "choose.json").read_text(encoding="utf-8"))
+        made = report.with_rows_of(before["tables"], made)
     content: dict[str, Any] = {
         "icvi": icvi.__version__,
         "quick": options.quick,

@@ -34,8 +34,8 @@ class Score:
     ari: float
 
 
-def all_of(job: tuple[Spec, Order]) -> list[Score]:
-    """Scores of all clusterers of this environment on one stream.
+def all_of(job: tuple[Spec, Order], only: tuple[str, ...] = ("",)) -> list[Score]:
+    """Scores of the clusterers of this environment whose names begin as given, on one stream.
 
     Those that see all samples at once are run in one order, and count for both.
     """
@@ -48,6 +48,8 @@ def all_of(job: tuple[Spec, Order]) -> list[Score]:
         known |= {name: (settings, ORDERS) for name, settings in BATCH.items()}
     scores = []
     for name, (settings, orders) in known.items():
+        if not name.startswith(only):
+            continue
         for setting, cluster in settings.items():
             ari = float(adjusted_rand_score(truth, cluster(X, k)))
             scores += [

@@ -35,6 +35,19 @@ def tables(scores: Sequence[Score]) -> list[dict[str, Any]]:
     return [_table(half, [s for s in finished if s.half == half]) for half in HALVES]
 
 
+def with_rows_of(
+    before: Sequence[dict[str, Any]], made: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Tables with rows that were measured now, and those of before for all other clusterers."""
+    merged = []
+    for old, new in zip(before, made, strict=True):
+        if [[*each] for each in new["columns"]] != [[*each] for each in old["columns"]]:
+            raise ValueError(f"other data sets than before: {new['columns']}, not {old['columns']}")
+        rows = {row["clusterer"]: row for row in (*old["rows"], *new["rows"])}
+        merged.append({**new, "rows": [rows[name] for name in ORDERED if name in rows]})
+    return merged
+
+
 def peer(scores: Sequence[Score]) -> dict[str, Any]:
     """On how many streams artlib was run, for how long at most, and which it did not finish."""
     own = [s for s in scores if s.clusterer == PEER]
