@@ -37,6 +37,7 @@ bench: $(STAMP)  ## compare the speed of icvi with its peers
 
 bench-choose: $(STAMP)  ## measure how well clusterers find the clusters of a stream
 	$(BIN)/python benchmarks/run_choose.py $(if $(DATA),--data $(DATA))
+	$(BIN)/python benchmarks/run_choose.py --sureness
 
 bench-insight: $(STAMP)  ## measure how well verdicts and alarms find faults
 	$(BIN)/python benchmarks/run_insight.py

@@ -112,4 +112,5 @@ BATCH: dict[str, dict[str, Cluster]] = {
     "KMeans, k by silhouette": {"": _k_means_by_silhouette},
     "HDBSCAN": {"": _hdbscan},
 }
-PEER = "iCVIFuzzyART of artlib, vigilance 0.75, some of the sets"
+OURS = next(iter(ONLINE))
+PEER = "iCVIFuzzyART of artlib, vigilance 0.75"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -13,10 +14,16 @@ from choose.clusterers import BATCH, ONLINE, PEER, Cluster
 from choose.streams import ORDERS, Spec, load
 from insight.families import Order
 
+#: CPU time that artlib gets for a stream.
+PEER_SECONDS = 30.0
+
 
 @dataclass(frozen=True)
 class Score:
-    """The adjusted Rand index of one clusterer, with one setting, on one stream."""
+    """The adjusted Rand index of one clusterer, with one setting, on one stream.
+
+    It is nan where the clusterer was given up, because it took too long.
+    """
 
     half: str
     kind: str
@@ -27,8 +34,8 @@ class Score:
     ari: float
 
 
-def all_of(job: tuple[Spec, Order]) -> list[Score]:
-    """Scores of all clusterers of this environment on one stream.
+def all_of(job: tuple[Spec, Order], only: tuple[str, ...] = ("",)) -> list[Score]:
+    """Scores of the clusterers of this environment whose names begin as given, on one stream.
 
     Those that see all samples at once are run in one order, and count for both.
     """
@@ -41,6 +48,8 @@ def all_of(job: tuple[Spec, Order]) -> list[Score]:
         known |= {name: (settings, ORDERS) for name, settings in BATCH.items()}
     scores = []
     for name, (settings, orders) in known.items():
+        if not name.startswith(only):
+            continue
         for setting, cluster in settings.items():
             ari = float(adjusted_rand_score(truth, cluster(X, k)))
             scores += [
@@ -50,18 +59,16 @@ def all_of(job: tuple[Spec, Order]) -> list[Score]:
 
 
 def of_peers(jobs: list[tuple[Spec, Order]]) -> list[Score]:
-    """Scores of artlib's clusterer on some streams; none where it cannot be had."""
+    """Scores of artlib's clusterer on some streams; none where it fails."""
     given = [{"spec": asdict(spec), "order": order} for spec, order in jobs]
     try:
-        answer = processes.ask("choose_peers.py", {"what": "choose", "jobs": given}, _python())
+        job = {"what": "choose", "jobs": given, "seconds": PEER_SECONDS}
+        answer = processes.ask("choose_peers.py", job, processes.peers_python())
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"artlib failed on {len(jobs)} streams, which its row leaves out: {error}")
         return []
     scores = []
     for (spec, order), found in zip(jobs, answer["ari"], strict=True):
-        scores.append(Score(spec.half, spec.kind, spec.name, order, PEER, "", found))
+        ari = math.nan if found is None else found
+        scores.append(Score(spec.half, spec.kind, spec.name, order, PEER, "", ari))
     return scores
-
-
-def _python() -> str:
-    return processes.peers_python()

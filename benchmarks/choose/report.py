@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,8 +13,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from choose.clusterers import BATCH, ONLINE, PEER
-from choose.measuring import Score
+from choose.clusterers import BATCH, ONLINE, OURS, PEER
+from choose.measuring import PEER_SECONDS, Score
 from choose.streams import KINDS, ORDERS
 
 #: Mean adjusted Rand index that MicroWard should reach on the families held out.
@@ -30,7 +31,29 @@ ORDERED = [*list(ONLINE)[:5], PEER, *list(ONLINE)[5:], *BATCH]
 
 def tables(scores: Sequence[Score]) -> list[dict[str, Any]]:
     """One table per half: a row per clusterer, the mean over data sets by kind and order."""
-    return [_table(half, [s for s in scores if s.half == half]) for half in HALVES]
+    finished = [s for s in scores if not math.isnan(s.ari)]
+    return [_table(half, [s for s in finished if s.half == half]) for half in HALVES]
+
+
+def with_rows_of(
+    before: Sequence[dict[str, Any]], made: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Tables with rows that were measured now, and those of before for all other clusterers."""
+    merged = []
+    for old, new in zip(before, made, strict=True):
+        if [[*each] for each in new["columns"]] != [[*each] for each in old["columns"]]:
+            raise ValueError(f"other data sets than before: {new['columns']}, not {old['columns']}")
+        rows = {row["clusterer"]: row for row in (*old["rows"], *new["rows"])}
+        merged.append({**new, "rows": [rows[name] for name in ORDERED if name in rows]})
+    return merged
+
+
+def peer(scores: Sequence[Score]) -> dict[str, Any]:
+    """On how many streams artlib was run, for how long at most, and which it did not finish."""
+    own = [s for s in scores if s.clusterer == PEER]
+    late = [s for s in own if math.isnan(s.ari)]
+    names = [f"{s.data} ({'' if s.half == 'real' else f'{s.kind}, '}{s.order})" for s in late]
+    return {"streams": len(own), "seconds": PEER_SECONDS, "unfinished": names}
 
 
 def _table(half: str, scores: list[Score]) -> dict[str, Any]:
@@ -61,26 +84,30 @@ def _best(scores: Iterable[Score], first: str, order: str, by_name: bool) -> flo
     return max((statistics.fmean(values) for values in found.values()), default=None)
 
 
-def missed(made: Sequence[dict[str, Any]], speeds: Sequence[dict[str, Any]]) -> list[str]:
-    """Goals that were not reached."""
+def missed(made: Sequence[dict[str, Any]]) -> list[str]:
+    """Goals for the labels that were not reached."""
     table = next(each for each in made if each["half"] == "held out")
-    ours = next(row for row in table["rows"] if row["clusterer"] == "MicroWard")
-    found = [
+    ours = next(row for row in table["rows"] if row["clusterer"] == OURS)
+    return [
         f"{kind}, {order}: {ari:.2f}, the goal is {GOALS[kind]:.2f}"
         for (kind, order), ari in zip(table["columns"], ours["ari"], strict=True)
         if ari < GOALS[kind]
     ]
-    for each in speeds:
-        ratio = each["micro_ward"] / each["art"]
-        if ratio > SLOWEST:
-            found.append(f"{each['d']} features: {ratio:.1f} times FuzzyART")
-    return found
 
 
-def save(path: Path, about: dict[str, Any], made: Any, speeds: Any, goals: list[str]) -> None:
+def slow(speeds: Sequence[dict[str, Any]]) -> list[str]:
+    """Calls that take more than they should, compared with FuzzyART."""
+    return [
+        f"`{each['call']}` of {each['n']:,} samples with {each['d']} features takes "
+        f"{each['micro_ward'] / each['art']:.1f} times as long"
+        for each in speeds
+        if each["micro_ward"] > SLOWEST * each["art"]
+    ]
+
+
+def save(path: Path, content: dict[str, Any]) -> None:
     """Write what the documentation shows."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = {**about, "tables": made, "speeds": speeds, "missed": goals}
     path.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
@@ -99,9 +126,22 @@ def show(
             )
         console.print(table)
     table = Table(title="CPU time per sample, microseconds", title_justify="left")
-    for name in ("features", "FuzzyART", "MicroWard", "update", "update"):
-        table.add_column(name, justify="right")
+    for name in ("call", "features", "samples", "categories", "FuzzyART", "MicroWard", "times"):
+        table.add_column(name, justify="left" if name == "call" else "right")
     for each in speeds:
-        times = (each[name] for name in ("art", "micro_ward", "art_update", "micro_ward_update"))
-        table.add_row(str(each["d"]), *(f"{us:.2f}" for us in times))
+        art, ours = each["art"], each["micro_ward"]
+        facts = (each["call"], str(each["d"]), f"{each['n']:,}")
+        counts = f"{each['categories']} and {each['micro']}"
+        table.add_row(*facts, counts, f"{art:.2f}", f"{ours:.2f}", f"{ours / art:.1f}")
+    console.print(table)
+
+
+def show_sureness(shares: Sequence[dict[str, Any]], console: Console) -> None:
+    """Print how often a comparison named the best candidate."""
+    table = Table(title="Named the best candidate", title_justify="left")
+    for name in ("families", "question", "how sure", "right", "of"):
+        table.add_column(name, justify="right" if name in ("right", "of") else "left")
+    for each in shares:
+        facts = (each["half"], each["question"], each["sure"])
+        table.add_row(*facts, str(each["right"]), str(each["answers"]))
     console.print(table)

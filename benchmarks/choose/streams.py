@@ -22,8 +22,6 @@ CHOSEN_ON = ("gaussian", "student", "elongated")
 KINDS = {"compact": 2.6, "hard": 1.8}
 #: Features and clusters.
 SIZES = ((2, 5), (10, 3), (5, 8), (3, 12))
-#: Those that artlib, which takes long, gets as well; of real data, it gets the small sets.
-FEWER = SIZES[:1]
 ORDERS: tuple[Order, ...] = ("by class", "shuffled")
 
 _FIRST = 90_000  # number of the first case: no other benchmark has it
@@ -58,13 +56,6 @@ def load(spec: Spec, order: Order) -> tuple[Floats, Ints]:
     else:
         at = np.random.default_rng(_SHUFFLE).permutation(len(truth))
     return np.ascontiguousarray(X[at], dtype=np.float64), np.asarray(truth[at], dtype=np.int64)
-
-
-def is_small(spec: Spec) -> bool:
-    """Whether a data set is for clusterers that take long, too."""
-    if spec.case is None:
-        return spec.name in ("iris", "wine")
-    return (spec.case.d, spec.case.k) in FEWER
 
 
 def _generated(sizes: tuple[tuple[int, int], ...]) -> Iterator[Spec]:

@@ -30,7 +30,20 @@ def substitutions(measured: dict[str, Any]) -> dict[str, str]:
     return {
         "choose_sets": str(held["sets"]["compact"]),
         "choose_missed": "It misses " + "; ".join(goals) + "." if goals else "It reaches all four.",
+        "choose_peer": _peer(measured["peer"]),
+        "choose_slow": "; ".join(measured["slow"]) or "none takes longer",
     }
+
+
+def _peer(peer: dict[str, Any]) -> str:
+    """What artlib was run on."""
+    if not peer["streams"]:
+        return "artlib was not run."
+    text = f"It was run on {peer['streams']} streams, {peer['seconds']:.0f} s of CPU time each"
+    late = peer["unfinished"]
+    return (
+        f"{text}; not finished: {', '.join(late)}." if late else f"{text}, and finished them all."
+    )
 
 
 def write_tables(folder: Path, measured: dict[str, Any]) -> None:
@@ -53,12 +66,13 @@ def _ari(value: float | None) -> str:
 
 
 def _speeds(speeds: list[dict[str, Any]]) -> str:
-    lines = [["features", "categories", "FuzzyART", "MicroWard", "times"], ["--:"] * 5]
+    columns = ("call", "features", "samples", "categories", "FuzzyART", "MicroWard", "times")
+    lines = [[*columns], ["---", *["--:"] * (len(columns) - 1)]]
     for each in speeds:
-        for way, name in (("", ""), (" (`update`)", "_update")):
-            art, micro = each[f"art{name}"], each[f"micro_ward{name}"]
-            start = [f"{each['d']}{way}", f"{each['categories']} and {each['micro']}"]
-            lines.append([*start, f"{art:.2f} µs", f"{micro:.2f} µs", f"{micro / art:.1f}"])
+        art, micro = each["art"], each["micro_ward"]
+        start = [f"`{each['call']}`", str(each["d"]), f"{each['n']:,}"]
+        start.append(f"{each['categories']} and {each['micro']}")
+        lines.append([*start, f"{art:.2f} µs", f"{micro:.2f} µs", f"{micro / art:.1f}"])
     return _rows(lines)
 
 

@@ -8,6 +8,7 @@ import pickle
 import re
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -234,6 +235,40 @@ def test_a_clusterer_labels_as_it_does_by_itself(case, data):
     noise = -1 if (labels == -1).any() else None
     expected = icvi.Tracker(["CH"], noise_label=noise).update_many(X, labels)
     assert_same(read_trace("t.parquet"), expected)
+
+
+def test_parameters_may_follow_the_name_of_a_clusterer(data):
+    X, _ = data
+    done("s.csv", *BOTH, *CH, "--clusterer", "birch threshold=0.3 n_clusters=3", "--trace", "t.csv")
+    options = [*BOTH, *CH, "--param", "threshold=0.3", "--param", "n_clusters=3"]
+    done("s.csv", *options, "--clusterer", "birch", "--trace", "u.csv")
+    assert Path("t.csv").read_bytes() == Path("u.csv").read_bytes()
+    by_db = icvi.MicroWard("DB").fit(X)
+    result = done("s.csv", *BOTH, *CH, "--clusterer", "auto by=DB", "--save-model", "m.icvi")
+    assert icvi.load("m.icvi").by == "DB"
+    assert f"{by_db.n_clusters_} clusters" in result.stdout
+    done("s.csv", *BOTH, *CH, "--clusterer", "art rho=0.6", "--bounds", "-2", "6")
+
+
+ONE_CLUSTERER = {
+    "kmeans n_clusters=2..12": (1, "stands for 11 clusterers, and a watch has one; ranges are for"),
+    "kmeans n_clusters=2..": (1, "expected a range such as 2..12"),
+    "n_clusters=5": (1, "expected a clusterer, such as"),
+    "birch treshold=1": (1, "did you mean 'threshold'?"),
+    "art rho=0.5|--rho=0.7": (2, "rho is given twice: in --clusterer and by --rho"),
+    "art bounds=[0,1]|--bounds=0:2": (2, "bounds is given twice: in --clusterer and by --bounds"),
+    "birch threshold=1|--param=threshold=2": (2, "in --clusterer and by --param"),
+    "birch threshold=1|--bounds=0:2": (2, "--bounds is for --clusterer art or smart"),
+    "birch threshold=1|--seed=2": (2, "--seed: Birch takes no random seed"),
+}
+
+
+@pytest.mark.parametrize("typed", ONE_CLUSTERER)
+def test_a_text_that_is_not_one_clusterer_is_refused(typed, data):
+    text, *others = typed.split("|")
+    code, message = ONE_CLUSTERER[typed]
+    said = refused("s.csv", *BOTH, *CH, "--clusterer", text, *others, code=code)
+    assert message in " ".join(said.split())
 
 
 def test_smart_gives_labels_and_prototypes(data):

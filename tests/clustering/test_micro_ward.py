@@ -228,6 +228,35 @@ def test_labels_after_fit_are_numbered_by_appearance_and_equal_to_predictions():
     np.testing.assert_array_equal(m.labels_, clone(m).fit_predict(X))
 
 
+@pytest.mark.parametrize("half_life", [None, 60.0])
+@pytest.mark.parametrize("by", [("DB", "CH", "SIL"), "DB", ("XB", "CH")])
+def test_a_fit_learns_what_partial_fit_learns_and_chooses_once(by, half_life):
+    X, _ = stream(500, k=5, far=5.0)
+    X[::9] = X[3]  # some come again
+    once = icvi.MicroWard(by, 40, half_life=half_life).fit(X)
+    often = icvi.MicroWard(by, 40, half_life=half_life).partial_fit(X)
+    assert once.n_choices_ == 1
+    assert often.n_choices_ > 10
+    often._micro.choose(often._settings())
+    for name in ("M", "scale", "numbers"):
+        np.testing.assert_array_equal(getattr(once._micro, name), getattr(often._micro, name))
+    assert adjusted_rand_score(once.micro_labels_, often.micro_labels_) == 1.0
+
+
+@given(seed=st.integers(0, 10**6), m=st.integers(2, 40), by=st.sampled_from(["DB", "CH", "vote"]))
+@settings(max_examples=20, deadline=None)
+def test_the_compiled_choice_is_that_of_the_indices_one_by_one(seed, m, by):
+    micro = some_micro(m, seed=seed)
+    three = ("DB", "CH", "SIL") if by == "vote" else (by,)
+    state = icvi.MicroWard(three, scale="none").fit(micro.V)._micro
+    state.M[0, :m], state.M[4, :m] = micro.n, micro.CP
+    state.choose(icvi.MicroWard(three, scale="none")._settings())
+    places = Micro(micro.n, micro.V - micro.V[0], micro.CP)
+    k, groups = choose_groups(places, choosing_indices(three))
+    assert len(set(state.labels.tolist())) == k
+    assert adjusted_rand_score(state.labels, groups) == 1.0
+
+
 def test_samples_that_are_all_the_same_are_one_cluster():
     m = icvi.MicroWard().fit(np.full((50, 2), 3.0))
     assert (m.n_clusters_, set(m.labels_.tolist())) == (1, {0})

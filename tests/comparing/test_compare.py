@@ -70,6 +70,22 @@ def assert_each_is_as_alone(indices="paper", **options):
     return c
 
 
+def test_a_clusterer_that_merges_its_clusters_reads_what_it_reads_alone():
+    rng = np.random.default_rng(1)
+    place = np.repeat([0.0, 6.0, 200.0], [150, 150, 700])  # beside the last, the others are one
+    place[:300] = place[rng.permutation(300)]
+    moving = np.column_stack([place, np.zeros(1000)]) + rng.normal(size=(1000, 2))
+    both = {"auto": "auto by=DB scale=none", "art": icvi.FuzzyART(0.6, bounds=(-9.0, 209.0))}
+    c = icvi.compare(moving, both, ["CH", "DB"], batch=100, truth=place, trace="all.csv")
+    alone = icvi.watch(moving, both["auto"], ["CH", "DB"], batch=100, truth=place, trace="one.csv")
+    alone.run()
+    assert "merged clusters" in alone.warnings[0]
+    trace = pandas.read_csv("all.csv")
+    found = trace[trace["candidate"] == "auto"].drop(columns="candidate").reset_index(drop=True)
+    pandas.testing.assert_frame_equal(found, pandas.read_csv("one.csv"))
+    assert c.agreement["auto"] == alone.agreement
+
+
 def test_every_candidate_reads_what_a_watch_of_it_alone_reads():
     c = assert_each_is_as_alone(["paper", "Conn"], batch=128, truth=Y)
     assert c.table["ARI"].shape == (6,)

@@ -626,6 +626,9 @@ def test_a_name_is_a_clusterer_too(tmp_path):
     assert isinstance(labeller_for("smart", batch=50).model, icvi.FuzzySMART)
     icvi.FuzzyART(0.7).fit(X).save(tmp_path / "m.icvi")
     assert labeller_for(tmp_path / "m.icvi", batch=50).model.rho == 0.7
+    assert labeller_for("art rho=0.6", batch=50).model.rho == 0.6
+    with pytest.raises(ValueError, match="stands for 2 clusterers"):
+        labeller_for("art rho=0.6..0.7/0.1", batch=50)
 
 
 def test_choosing_imports_none_of_the_libraries_it_can_do_without():

@@ -351,6 +351,17 @@ def test_the_same_parameters_are_the_same_clusterer(data, tmp_path):
         icvi.watch(X, icvi.FuzzyART(rho=0.8), ["CH"], checkpoint=tmp_path).run()
 
 
+def test_a_text_is_the_clusterer_that_it_stands_for(data, tmp_path):
+    X, _ = data
+    text, state = "art rho=0.7 bounds='[-3, 8]'", tmp_path / "state"
+    watch = icvi.watch(X, text, ["CH"], checkpoint=state).run()
+    same = icvi.FuzzyART(0.7, bounds=[-3, 8])
+    assert watch.clusterer.get_params() == same.get_params()
+    assert icvi.watch(X, same, ["CH"], checkpoint=state).run().resumed == len(X)
+    with pytest.raises(ValueError, match=r"stands for 2 clusterers.*icvi\.compare"):
+        icvi.watch(X, "art rho=0.6..0.7/0.1")
+
+
 def test_a_folder_serves_one_watch_at_a_time(data, tmp_path):
     with (
         icvi.watch(data, indices=["CH"], checkpoint=tmp_path),

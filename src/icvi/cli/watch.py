@@ -83,9 +83,10 @@ _GROUPS = {
 @click.option("--labels", "label", metavar="COL", help="Column with the labels.")
 @click.option(
     "--clusterer",
-    metavar="NAME",
+    metavar="SPEC",
     shell_complete=options.complete_clusterer,
-    help=f"Clusterer that labels the samples: {_CLUSTERERS}.",
+    help=f"Clusterer that labels the samples: {_CLUSTERERS}. Parameters may follow the name, in "
+    "quotes: 'minibatch-kmeans n_clusters=5', 'auto by=DB'. For ranges of them: icvi compare.",
 )
 @number("--rho", "art: vigilance from 0 to 1; larger values give smaller clusters.")
 @number("--rho-a", "smart: vigilance of the prototypes.")
@@ -97,7 +98,8 @@ _GROUPS = {
     "params",
     multiple=True,
     metavar="NAME=VALUE",
-    help="Any parameter of the clusterer, such as n_clusters=5; repeat for several.",
+    help="Any parameter of the clusterer, such as n_clusters=5, as within --clusterer; repeat for "
+    "several.",
 )
 @click.option(
     "--seed",
@@ -305,10 +307,10 @@ def watch(**given: Any) -> None:
 
     \b
       icvi watch data.csv --clusterer auto
-      icvi watch data.csv --clusterer kmeans --param n_clusters=5 --scale standard
+      icvi watch data.csv --clusterer 'kmeans n_clusters=5' --scale standard
       icvi watch data.csv --labels cluster
       icvi watch data.csv --clusterer smart --rho-a 0.9 --rho-b 0.7 --trace t.csv
-      icvi watch data.csv --clusterer birch --param threshold=0.3 --report p.html
+      icvi watch data.csv --clusterer 'birch threshold=0.3' --report p.html
       tail -f log.ndjson | icvi watch - --format ndjson --clusterer dbstream
       icvi watch data.csv --labels cluster --alert 'SIL < 0.5 for 100'
 

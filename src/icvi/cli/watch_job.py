@@ -142,12 +142,14 @@ def _without_passwords(arguments: list[str]) -> list[str]:
 
 def _clusterer(given: dict[str, Any]) -> Any:
     """The clusterer that the options name; None where there are labels."""
-    name, params, seed = given.pop("clusterer"), _params(given.pop("params")), given.pop("seed")
+    text, params, seed = given.pop("clusterer"), _params(given.pop("params")), given.pop("seed")
     from icvi.watching.labellers.names import has_bounds
+    from icvi.watching.labellers.specs import parse_one
 
     art = {option: given.pop(option) for option in _ART}
     art = {option: value for option, value in art.items() if value is not None}
-    bounded = name is not None and has_bounds(name)
+    spec = None if text is None else parse_one(text)
+    bounded = spec is not None and has_bounds(spec.name)
     if isinstance(given["bounds"], dict):
         if not bounded:
             raise click.UsageError("--bounds NAME=LOW:HIGH is for --clusterer art or smart")
@@ -159,13 +161,17 @@ def _clusterer(given: dict[str, Any]) -> Any:
         art["bounds"], given["bounds"] = given["bounds"], None  # for the clusterer alone
     elif given["bounds"] and bounded:
         art["bounds"] = given["bounds"]
-    if name is None:
+    if spec is None:
         return None
+    for option in spec.params:
+        if option in art or option in params:
+            typed = _typed(option) if option in art else "--param"
+            raise click.UsageError(f"{option} is given twice: in --clusterer and by {typed}")
     from icvi.watching.labellers import named_clusterer, seed_of
     from icvi.watching.labellers.models import is_model
 
-    clusterer = named_clusterer(name, {**art, **params}, seed or 0)
-    if seed is not None and (is_model(name) or seed_of(type(clusterer)) is None):
+    clusterer = named_clusterer(spec.name, {**art, **params, **spec.params}, seed or 0)
+    if seed is not None and (is_model(spec.name) or seed_of(type(clusterer)) is None):
         raise click.UsageError(f"--seed: {type(clusterer).__name__} takes no random seed here")
     return clusterer
 

@@ -12,15 +12,19 @@ from icvi.indices import Index
 from icvi.indices.from_moments.evaluate import evaluate
 from icvi.kernels import layout as L
 from icvi.kernels.linkage import WARD, link
-from icvi.kernels.micro.choosing import CH, DB, READINGS, SIL, cut, read_levels
+from icvi.kernels.micro.choosing import (
+    CH,
+    DB,
+    MICRO_PER_CLUSTER,
+    READINGS,
+    SIL,
+    cut,
+    read_levels,
+)
 from icvi.state.moments import Moments
 from icvi.tracking.coarsening.choice import best_level, voters
 
 Array = NDArray[np.float64]
-
-#: Micro-clusters per cluster at the finest level that can be chosen. Finer ones are undecided: a
-#: cluster of one micro-cluster may be as narrow as one sample.
-MICRO_PER_CLUSTER = 4
 
 _COMPILED = {"DB": DB, "CH": CH, "SIL": SIL}
 _NO_SCATTER = np.zeros((0, 0, 0))
@@ -46,6 +50,17 @@ def choosing_indices(by: str | Index | Iterable[str | Index]) -> tuple[Index, ..
     return chosen
 
 
+def compiled_votes(indices: Sequence[Index]) -> NDArray[np.bool_]:
+    """Which of the compiled readings choose; none of them where another index does, too."""
+    compiled = _are_compiled(indices)
+    names = [index.name for index in indices]
+    return np.array([compiled and name in names for name in _COMPILED], dtype=np.bool_)
+
+
+def _are_compiled(indices: Sequence[Index]) -> bool:
+    return all(not index.own and index.name in _COMPILED for index in indices)
+
+
 def choose_groups(micro: Micro, indices: Sequence[Index]) -> tuple[int, NDArray[np.int64]]:
     """The number of clusters that the indices prefer, and the cluster of each micro-cluster."""
     m = len(micro.n)
@@ -63,7 +78,7 @@ def readings(
     micro: Micro, indices: Sequence[Index], pairs: NDArray[np.int64], finest: int
 ) -> Array:
     """Readings of indices (columns) with 2, 3, ... clusters (rows)."""
-    if all(not index.own and index.name in _COMPILED for index in indices):
+    if _are_compiled(indices):
         table = np.empty((finest - 1, READINGS))
         read_levels.compiled(*micro, pairs, table)
         return table[:, [_COMPILED[index.name] for index in indices]]

@@ -11,7 +11,12 @@ from numpy.typing import NDArray
 
 from icvi.clustering.levels import Micro, choose_groups
 from icvi.indices import Index
-from icvi.kernels.micro.choosing import begin_choice, relabel
+from icvi.kernels.micro.choosing import (
+    begin_choice,
+    choose_level,
+    number_by_appearance,
+    relabel,
+)
 from icvi.kernels.micro.layout import (
     CENTROID,
     CHOICES,
@@ -20,7 +25,6 @@ from icvi.kernels.micro.layout import (
     GAIN,
     HOME,
     LABEL,
-    LABELS,
     MICRO,
     NUMBERS,
     ORIGIN,
@@ -28,7 +32,7 @@ from icvi.kernels.micro.layout import (
     TAKEN,
     WEIGHT,
 )
-from icvi.kernels.micro.learning import label_samples, learn_samples
+from icvi.kernels.micro.learning import CHOOSE, PREPARE, STOP, label_samples, learn_samples
 from icvi.transactions import own_arrays
 
 Array = NDArray[np.float64]
@@ -49,19 +53,23 @@ class Settings:
         Whether features are divided by their spreads.
     growth : float
         How much more the next sample weighs; 1 where nothing is forgotten.
+    votes : bool array
+        Which of the compiled indices choose; none of them where others do.
     """
 
     indices: Sequence[Index]
     refresh: float
     scaled: bool
-    growth: float = 1.0
+    growth: float
+    votes: NDArray[np.bool_]
 
 
 class MicroClusters:
     """A stream in at most ``most`` micro-clusters, each with the label of a cluster.
 
-    `icvi.kernels.micro.layout` describes the arrays. They are changed by `learn`, `choose` and
-    `number_anew` only: who must be able to go back works on a `copy`.
+    `icvi.kernels.micro.layout` describes the arrays. They are changed by `learn`,
+    `learn_unlabelled`, `choose` and `number_anew` only: who must be able to go back works on a
+    `copy`.
     """
 
     def __init__(self, first: Array, most: int) -> None:
@@ -93,11 +101,9 @@ class MicroClusters:
         """
         n, done = len(X), 0
         labels = np.empty(n, dtype=np.int64)
-        while done < n:  # the kernel stops where a level must be chosen
-            done = learn_samples.compiled(
-                *(self.M, self.owners, self.scale, self.counters, self.numbers, X),
-                *(settings.growth, settings.refresh, settings.scaled, done, labels),
-            )
+        when_due = CHOOSE if settings.votes.any() and known is None else STOP
+        while done < n:
+            done = self._learn(X, settings, when_due, done, labels)
             if done <= n:
                 self.choose(settings)
                 labels[done - 1] = self.owners[LABEL, self.counters[TAKEN]]
@@ -112,25 +118,32 @@ class MicroClusters:
         known |= now
         return not before <= now
 
+    def learn_unlabelled(self, X: Array, settings: Settings) -> None:
+        """Learn samples in order as `learn` does, without choosing how many clusters there are."""
+        self._learn(X, settings, PREPARE, 0, np.empty(len(X), dtype=np.int64))
+
+    def _learn(self, X: Array, settings: Settings, when_due: int, start: int, labels: Ints) -> int:
+        done: int = learn_samples.compiled(
+            *(self.M, self.owners, self.scale, self.counters, self.numbers, X),
+            *(settings.growth, settings.refresh, settings.scaled, settings.votes),
+            *(when_due, start, labels),
+        )
+        return done
+
     def choose(self, settings: Settings) -> None:
         """Choose how many clusters there are, and label the micro-clusters."""
-        begin_choice.compiled(
-            *(self.M, self.owners, self.scale, self.counters, self.numbers),
-            *(settings.growth > 1.0, settings.scaled),
-        )
+        arrays = (self.M, self.owners, self.scale, self.counters, self.numbers)
+        if settings.votes.any():
+            choose_level.compiled(*arrays, settings.growth, settings.scaled, settings.votes)
+            return
+        begin_choice.compiled(*arrays, settings.growth > 1.0, settings.scaled)
         if self.n_micro > 1:
             k, groups = choose_groups(self._scaled(settings.growth), settings.indices)
             relabel.compiled(self.M, self.owners, self.counters, groups, k)
 
     def number_anew(self, labels: Ints) -> None:
-        """Number the clusters 0, 1, ... in the order in which they appear among labels."""
-        names, first = np.unique(labels, return_index=True)
-        order = [*names[np.argsort(first)].tolist()]
-        order += [label for label in self.clusters.tolist() if label not in order]
-        numbers = {label: number for number, label in enumerate(order)}
-        m = self.n_micro
-        self.owners[:, :m] = [numbers[label] for label in self.owners[LABEL, :m].tolist()]
-        self.counters[LABELS] = len(order)
+        """Number the clusters 0, 1, ... as they appear among labels, in place."""
+        number_by_appearance.compiled(self.owners, self.counters, labels)
 
     # -- what there is ---------------------------------------------------------------------
 

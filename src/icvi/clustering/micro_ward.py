@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from icvi.art.scikit import ClusterMixin, check_is_fitted
 from icvi.clustering.estimator import StreamEstimator
-from icvi.clustering.levels import choosing_indices
+from icvi.clustering.levels import choosing_indices, compiled_votes
 from icvi.clustering.micro_clusters import MicroClusters, Settings
 from icvi.indices import Index
 from icvi.inputs import as_sample, check_choice
@@ -141,7 +141,7 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
 
     @changes
     def fit(self, X: Any, y: Any = None) -> MicroWard:
-        """Forget everything, then learn all samples in order and choose once more.
+        """Forget everything, then learn all samples in order, and choose once at the end.
 
         Parameters
         ----------
@@ -153,11 +153,11 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
         settings = self._settings()
         X = self._checked(X, reset=True)
         micro = MicroClusters(X[0], int(self.max_micro))
-        micro.learn(X, settings)
+        micro.learn_unlabelled(X, settings)
         micro.choose(settings)
-        micro.number_anew(micro.label(X))
-        self._micro = micro
-        self.labels_ = micro.label(X)
+        labels = micro.label(X)
+        micro.number_anew(labels)
+        self._micro, self.labels_ = micro, labels
         return self
 
     @changes
@@ -339,7 +339,13 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"expected refresh to be a number above 0, up to 1, got {short(self.refresh)}"
             )
-        return Settings(indices, float(self.refresh), self.scale == "spread", self._growth())
+        return Settings(
+            indices,
+            float(self.refresh),
+            self.scale == "spread",
+            self._growth(),
+            compiled_votes(indices),
+        )
 
 
 def _is_real(value: Any) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from icvi.comparing.specs import MOST, Spec, parse_spec
-from icvi.watching.labellers import named_clusterer, seed_of
+from icvi.watching.labellers import seed_of
 from icvi.watching.labellers.names import has_bounds
+from icvi.watching.labellers.specs import MOST, Spec, parse_spec
 from icvi.wording import listed, short
 
 
@@ -152,7 +152,7 @@ def _unnamed(given: Sequence[Any], seed: int, bounds: Any) -> list[Candidate]:
 def _made(spec: Spec, seed: int, bounds: Any) -> Candidate:
     """The candidate that a text stands for."""
     try:
-        clusterer = named_clusterer(spec.name, spec.params, seed)
+        clusterer = spec.make(seed)
     except (ValueError, ImportError, OSError) as error:
         error.add_note(f"in the clusterer {short(spec.text(whole=True))}")
         raise

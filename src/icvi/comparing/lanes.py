@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from icvi.insight.alarms import Alarm
 from icvi.saving.parts import arrays_of
 from icvi.streams import Batch, Source
+from icvi.tracking.trace import Trace, joined
 from icvi.tracking.tracker import Tracker
 from icvi.watching.alarms.rules import Rules
 from icvi.watching.labellers import Labelled, Labeller
@@ -123,8 +125,7 @@ class ComparingLoop(Loop):
         found = {}
         for name, lane in self.lanes.items():
             with _named(name):
-                labelled = lane.label(batch)
-                found[name] = labelled, lane.track(batch, labelled)
+                found[name] = _label_all(lane, batch)
         return batch, found
 
     def _made(self, batch: Batch, found: Any) -> Step:
@@ -153,6 +154,21 @@ class ComparingLoop(Loop):
         for number, (name, lane) in enumerate(self.lanes.items()):
             with _named(name):
                 lane.resume(facts["lanes"][name], arrays_of(f"lane{number}", arrays))
+
+
+def _label_all(lane: Lane, batch: Batch) -> tuple[Labelled, Trace]:
+    """Label all samples of a batch and read them, also where a labeller stops at every merge."""
+    parts: list[tuple[Labelled, Trace]] = []
+    rest = batch
+    while len(rest):
+        labelled = lane.label(rest)
+        n = len(labelled.labels)
+        parts.append((labelled, lane.track(rest.slice(0, n), labelled)))
+        rest = rest.slice(n)
+    if len(parts) == 1:
+        return parts[0]
+    labels = np.concatenate([labelled.labels for labelled, _ in parts])
+    return Labelled(labels), joined([trace for _, trace in parts], [])
 
 
 @contextmanager

@@ -32,6 +32,7 @@ _TYPED = {
     "raise batch (--batch)": "raise --batch",
     "begin (--begin)": "--begin",
     "bounds (--bounds)": "--bounds",
+    "icvi.compare (icvi compare)": "icvi compare",
     "truth (--truth)": "--truth",
     "truth= (--truth COL)": "--truth COL",
     "bounds=(low, high) (--bounds LOW HIGH)": "--bounds LOW HIGH",

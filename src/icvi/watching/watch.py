@@ -33,7 +33,7 @@ from icvi.watching.beginning import Beginning, Gathering
 from icvi.watching.checkpoint import Checkpoint
 from icvi.watching.first_look import left_out_labels
 from icvi.watching.history import History
-from icvi.watching.labellers import SAMPLED, hints, labeller_for
+from icvi.watching.labellers import SAMPLED, clusterer_from, hints, labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.messages import described
 from icvi.watching.reading import Reading, readings
@@ -415,11 +415,12 @@ def watch(
     ----------
     source : anything that `icvi.streams.open_source` opens, or a Source
         A file, a pattern, a pipe, a Redis stream, a topic of Kafka, a table, an array, an iterable.
-    clusterer : object, optional
-        Labels the samples: `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
+    clusterer : object or str, optional
+        Labels the samples: `MicroWard`, `FuzzyART`, `FuzzySMART`, an estimator of scikit-learn with
         ``partial_fit`` and ``predict`` (or ``predict`` alone, when it is fitted), a clusterer of
-        river, or a function from an (n, d) array to n labels. By default the source has labels:
-        in the column `label`, or beside the samples.
+        river, or a function from an (n, d) array to n labels; or a text with the name of one and
+        its parameters as on the command line, ``"minibatch-kmeans n_clusters=5"``. By default the
+        source has labels: in the column `label`, or beside the samples.
     indices : str or list, default "paper"
         As in `Tracker`.
     columns, exclude, label, time, bad_rows, follow, on_data_loss, rows
@@ -564,6 +565,8 @@ def watch(
     # None is what earlier versions stored: nothing.
     settings |= {"exclude": exclude, "scale": None if scale == "none" else scale}
     settings |= {"scale_from": None if scale_from is None else source_name(scale_from)}
+    if isinstance(clusterer, (str, os.PathLike)):
+        clusterer = clusterer_from(clusterer)
     labeller = labeller_for(clusterer, batch=batch, learn=learn, label=label)
     if isinstance(bounds, Mapping):
         labeller.take_bounds(bounds)

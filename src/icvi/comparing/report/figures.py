@@ -33,7 +33,7 @@ def plot_elbow(comparison: Result, column: int | None, x_range: Range1d) -> Any 
         values, bounds = comparison.readings[:, column], comparison.indices[column].range
     if not np.isfinite(values).any():
         return None
-    shown = axis_ranges(values, values, values, bounds)
+    shown = axis_ranges(values, values, values, used_part(values, bounds))
     plot = panel(f"elbow{column}", _HEIGHT, x_range, shown[1] or shown[0])
     plot.xaxis.ticker = BasicTicker(desired_num_ticks=6)
     if comparison.best is not None:
@@ -60,6 +60,17 @@ def plot_elbow(comparison: Result, column: int | None, x_range: Range1d) -> Any 
     )
     plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips, visible=False))
     return plot
+
+
+def used_part(values: NDArray[np.float64], bounds: tuple[float, float]) -> tuple[float, float]:
+    """The range of an index without its negative half where no candidate is there.
+
+    >>> used_part(np.array([0.7, np.nan, 0.9]), (-1.0, 1.0))
+    (0.0, 1.0)
+    """
+    low, high = bounds
+    unused = math.isfinite(low) and low < 0.0 < high and np.nanmin(values) >= 0.0
+    return (0.0, high) if unused else bounds
 
 
 def parameter_range(comparison: Result) -> Range1d:
@@ -98,7 +109,7 @@ class StreamCurves:
         values = self._all(column)
         if not np.isfinite(values).any():
             return None
-        shown, _ = axis_ranges(values, values, values, bounds)
+        shown, _ = axis_ranges(values, values, values, used_part(values, bounds))
         return self._plot(f"index{column}", shown, f"v{{}}_{column}", "0.[0000]")
 
     def _all(self, column: int) -> NDArray[np.float64]:

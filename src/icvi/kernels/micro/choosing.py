@@ -8,9 +8,13 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, compiled, kernel
+from icvi.kernels.linkage import link_ward
 from icvi.kernels.micro.layout import (
     CAME,
+    CENTROID,
     CHOICES,
+    FACTOR,
+    GAIN,
     HOME,
     LABEL,
     LABELS,
@@ -21,22 +25,24 @@ from icvi.kernels.micro.layout import (
     TOTAL,
     WEIGHT,
 )
-from icvi.kernels.micro.merging import forget, rescale
+from icvi.kernels.micro.merging import forget, rescale, within
 
 _WHOLE = types.int64
 _VECTOR = types.float64[::1]
+VOTES = types.boolean[::1]
+
+#: Micro-clusters per cluster at the finest level that can be chosen. Finer ones are undecided: a
+#: cluster of one micro-cluster may be as narrow as one sample.
+MICRO_PER_CLUSTER = 4
 
 #: Columns of the readings.
 DB, CH, SIL = 0, 1, 2
 READINGS = 3
 
 
-@compiled(
-    types.void(MATRIX, PAIRS, MATRIX, INTEGERS, _VECTOR, types.boolean, types.boolean),
-    fastmath=False,
-)
-def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
-    """Bring micro-clusters up to date before a level is chosen."""
+@kernel
+def prepare(M, owners, scale, counters, numbers, fading, scaled):
+    """Forget what has faded, and adapt the scale; then a level may be chosen."""
     if fading:
         forget(M, owners, counters, numbers)
         # Where half of them are free, they may be narrower: the stream has become so.
@@ -48,6 +54,15 @@ def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
     for i in range(counters[MICRO]):
         numbers[TOTAL] += M[WEIGHT, i]
     numbers[CAME], counters[NEW] = 0.0, 0
+
+
+@compiled(
+    types.void(MATRIX, PAIRS, MATRIX, INTEGERS, _VECTOR, types.boolean, types.boolean),
+    fastmath=False,
+)
+def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
+    """Prepare for a choice that Python makes."""
+    prepare(M, owners, scale, counters, numbers, fading, scaled)
     counters[CHOICES] += 1
 
 
@@ -55,7 +70,22 @@ def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
 
 
 @kernel
-def read_level(n, V, CP, nodes, k, readings):
+def compare_with_all(n, V, CP, nodes, k, a, alike, apart):
+    """How alike a cluster and each of k are, for DB, and how far apart, for SIL."""
+    i = nodes[a]
+    for b in range(k):
+        j, square = nodes[b], 0.0
+        for t in range(V.shape[1]):
+            e = V[i, t] - V[j, t]
+            square += e * e
+        both = CP[i] / n[i] + CP[j] / n[j]
+        alike[a, b] = alike[b, a] = both / square if square > 0.0 else math.inf
+        apart[a, b], apart[b, a] = CP[j] / n[j] + square, CP[i] / n[i] + square
+    alike[a, a], apart[a, a] = 0.0, math.inf
+
+
+@kernel
+def read_level(n, V, CP, nodes, k, alike, apart, readings):
     """DB, CH and SIL of k clusters, as `icvi.indices` defines them; nan where undefined."""
     d, N, W = V.shape[1], 0.0, 0.0
     db, sil = 0.0, 0.0
@@ -73,15 +103,8 @@ def read_level(n, V, CP, nodes, k, readings):
         i = nodes[a]
         var, worst, next_one = CP[i] / n[i], 0.0, math.inf
         for b in range(k):
-            j = nodes[b]
-            if i == j:
-                continue
-            square, other = 0.0, CP[j] / n[j]
-            for t in range(d):
-                e = V[i, t] - V[j, t]
-                square += e * e
-            worst = max(worst, (var + other) / square if square > 0.0 else math.inf)
-            next_one = min(next_one, other + square)
+            worst = max(worst, alike[a, b])
+            next_one = min(next_one, apart[a, b])
         db += worst / k
         larger = max(var, next_one)
         sil += (next_one - var) / larger / k if larger > 0.0 else math.nan
@@ -93,11 +116,12 @@ def read_level(n, V, CP, nodes, k, readings):
     readings[SIL] = sil
 
 
-@compiled(types.void(_VECTOR, MATRIX, _VECTOR, PAIRS, MATRIX), fastmath=False)
-def read_levels(n, V, CP, pairs, table):
+@kernel
+def read_path(n, V, CP, pairs, table):
     """Readings at the levels of 2, 3, ... clusters, a row each, from moments of micro-clusters.
 
     Row m of ``pairs`` names the two that merge in step m, as `icvi.kernels.linkage` gives them.
+    From one level to the next a single cluster is split: only its two parts are compared.
     """
     m, d = V.shape
     sizes, places, spread = np.empty(2 * m - 1), np.empty((2 * m - 1, d)), np.empty(2 * m - 1)
@@ -114,23 +138,58 @@ def read_levels(n, V, CP, pairs, table):
             places[i, t] = places[a, t] + sizes[b] / total * e
         sizes[i] = total
         spread[i] = spread[a] + spread[b] + sizes[a] * sizes[b] / total * square
-    nodes = np.empty(table.shape[0] + 1, dtype=np.int64)
+    most = table.shape[0] + 1
+    nodes = np.empty(most, dtype=np.int64)
+    alike, apart = np.empty((most, most)), np.empty((most, most))
     nodes[0] = 2 * m - 2
     for row in range(table.shape[0]):
         k = row + 2
-        split = 2 * m - k  # the union that the step before this level has made
+        split, at = 2 * m - k, 0  # the union that the step before this level has made
         for a in range(k - 1):
             if nodes[a] == split:
-                nodes[a] = pairs[split - m, 0]
+                nodes[a], at = pairs[split - m, 0], a
         nodes[k - 1] = pairs[split - m, 1]
-        read_level(sizes, places, spread, nodes, k, table[row])
+        compare_with_all(sizes, places, spread, nodes, k, at, alike, apart)
+        compare_with_all(sizes, places, spread, nodes, k, k - 1, alike, apart)
+        read_level(sizes, places, spread, nodes, k, alike, apart, table[row])
+
+
+@compiled(types.void(_VECTOR, MATRIX, _VECTOR, PAIRS, MATRIX), fastmath=False)
+def read_levels(n, V, CP, pairs, table):
+    """The same, for Python."""
+    read_path(n, V, CP, pairs, table)
+
+
+@kernel
+def rank_levels(table, votes):
+    """The number of clusters with the least sum of ranks; of equals, the fewest.
+
+    A reading that is undefined ranks last, and where none is defined two clusters are chosen. It is
+    what `icvi.tracking.coarsening.choice.best_level` finds, by those of the columns that vote.
+    """
+    levels, best, least = table.shape[0], 0, math.inf
+    for row in range(levels):
+        total = 0.0
+        for column in range(READINGS):
+            if not votes[column]:
+                continue
+            mine = table[row, column]
+            if math.isnan(mine):
+                total += levels
+                continue
+            for other in range(levels):
+                value = table[other, column]
+                total += value < mine if column == DB else value > mine
+        if total < least:
+            best, least = row, total
+    return best + 2
 
 
 # -- labels ----------------------------------------------------------------------------------
 
 
-@compiled(types.void(PAIRS, _WHOLE, INTEGERS), fastmath=False)
-def cut(pairs, k, groups):
+@kernel
+def cut_path(pairs, k, groups):
     """The group of every micro-cluster where k are left, numbered in the order of the first."""
     m = groups.size
     parent = np.full(2 * m - 1, -1, dtype=np.int64)
@@ -145,6 +204,12 @@ def cut(pairs, k, groups):
             number[top] = found
             found += 1
         groups[i] = number[top]
+
+
+@compiled(types.void(PAIRS, _WHOLE, INTEGERS), fastmath=False)
+def cut(pairs, k, groups):
+    """The same, for Python."""
+    cut_path(pairs, k, groups)
 
 
 @kernel
@@ -171,8 +236,8 @@ def match(M, owners, row, groups, names, taken):
         names[group], taken[best] = known[best], True
 
 
-@compiled(types.void(MATRIX, PAIRS, INTEGERS, INTEGERS, _WHOLE), fastmath=False)
-def relabel(M, owners, counters, groups, k):
+@kernel
+def label_groups(M, owners, counters, groups, k):
     """Give every group of micro-clusters a label, so that most weight keeps the label it has.
 
     A group without one gets the label that most of it had before it merged with others, if that is
@@ -196,3 +261,70 @@ def relabel(M, owners, counters, groups, k):
         owners[LABEL, i] = names[groups[i]]
         if owners[HOME, i] == NONE or not kept[groups[i]]:
             owners[HOME, i] = names[groups[i]]
+
+
+@compiled(types.void(MATRIX, PAIRS, INTEGERS, INTEGERS, _WHOLE), fastmath=False)
+def relabel(M, owners, counters, groups, k):
+    """The same, for Python."""
+    label_groups(M, owners, counters, groups, k)
+
+
+# -- all of it -------------------------------------------------------------------------------
+
+
+@kernel
+def choose(M, owners, scale, counters, numbers, growth, scaled, votes):
+    """Choose how many clusters there are by DB, CH and SIL, as far as they vote, and label all."""
+    prepare(M, owners, scale, counters, numbers, growth > 1.0, scaled)
+    counters[CHOICES] += 1
+    m, d = counters[MICRO], scale.shape[1]
+    if m < 2:
+        return
+    # In scaled features, from one of them: the factor of a feature that is constant may be very
+    # large. The last sample weighs 1.
+    n, P, V, CP = np.empty(m), np.empty((d, m)), np.empty((m, d)), np.empty(m)
+    unit = growth / numbers[GAIN]
+    for i in range(m):
+        n[i], CP[i] = M[WEIGHT, i] * unit, within(M, scale[FACTOR], i) * unit
+    for t in range(d):
+        factor = math.sqrt(scale[FACTOR, t])
+        for i in range(m):
+            P[t, i] = V[i, t] = (M[CENTROID + t, i] - M[CENTROID + t, 0]) * factor
+    pairs, groups = np.empty((m - 1, 2), dtype=np.int64), np.empty(m, dtype=np.int64)
+    link_ward(n.copy(), P, pairs, np.empty(m - 1))
+    table = np.empty((max(2, m // MICRO_PER_CLUSTER) - 1, READINGS))
+    read_path(n, V, CP, pairs, table)
+    k = rank_levels(table, votes)
+    cut_path(pairs, k, groups)
+    label_groups(M, owners, counters, groups, k)
+
+
+@compiled(
+    types.void(
+        *(MATRIX, PAIRS, MATRIX, INTEGERS, _VECTOR),
+        *(types.float64, types.boolean, VOTES),
+    ),
+    fastmath=False,
+)
+def choose_level(M, owners, scale, counters, numbers, growth, scaled, votes):
+    """The same, for Python."""
+    choose(M, owners, scale, counters, numbers, growth, scaled, votes)
+
+
+@compiled(types.void(PAIRS, INTEGERS, INTEGERS), fastmath=False)
+def number_by_appearance(owners, counters, labels):
+    """Number clusters 0, 1, ... as they appear among labels, then those that do not appear."""
+    m, found = counters[MICRO], 0
+    numbers = np.full(counters[LABELS], NONE, dtype=np.int64)
+    for i in range(labels.size):
+        if numbers[labels[i]] == NONE:
+            numbers[labels[i]] = found
+            found += 1
+        labels[i] = numbers[labels[i]]
+    for label in np.sort(owners[LABEL, :m]):
+        if numbers[label] == NONE:
+            numbers[label] = found
+            found += 1
+    for i in range(m):
+        owners[LABEL, i] = owners[HOME, i] = numbers[owners[LABEL, i]]
+    counters[LABELS] = found

@@ -8,6 +8,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
+from icvi.kernels.micro.choosing import VOTES, choose, prepare
 from icvi.kernels.micro.layout import (
     CAME,
     CENTROID,
@@ -32,6 +33,9 @@ from icvi.kernels.micro.merging import forget, reduce, rescale, within
 _REAL = types.float64
 _WHOLE = types.int64
 _VECTOR = types.float64[::1]
+
+#: What to do where a level is due.
+STOP, CHOOSE, PREPARE = 0, 1, 2
 
 #: Weights of samples grow with a half-life, and are divided by this where they reach it.
 _LARGE_GAIN = 2.0**100
@@ -141,14 +145,17 @@ def is_due(counters, numbers, refresh):
 @compiled(
     _WHOLE(
         *(MATRIX, PAIRS, MATRIX, INTEGERS, _VECTOR, SAMPLES),
-        *(_REAL, _REAL, types.boolean, _WHOLE, INTEGERS),
+        *(_REAL, _REAL, types.boolean, VOTES, _WHOLE, _WHOLE, INTEGERS),
     ),
     fastmath=False,
 )
-def learn_samples(M, owners, scale, counters, numbers, X, growth, refresh, scaled, start, labels):
-    """Learn samples from ``start`` on; how many are learnt when a level must be chosen.
+def learn_samples(
+    M, owners, scale, counters, numbers, X, growth, refresh, scaled, votes, when_due, start, labels
+):
+    """Learn samples from ``start`` on; how many are learnt when it stops.
 
-    More than all of them where none must be chosen after the last.
+    ``when_due`` is what to do where a level is due: STOP, CHOOSE it, or only PREPARE for a choice.
+    More than all samples where it did not stop after the last.
     """
     n, d = X.shape
     x, squares = np.empty(d), np.empty(M.shape[1])
@@ -158,7 +165,15 @@ def learn_samples(M, owners, scale, counters, numbers, X, growth, refresh, scale
         learn_one(M, owners, scale, counters, numbers, x, squares, growth, scaled)
         labels[i] = owners[LABEL, counters[TAKEN]]
         if is_due(counters, numbers, refresh):
-            return i + 1
+            if when_due == STOP:
+                return i + 1
+            if when_due == CHOOSE:
+                choose(M, owners, scale, counters, numbers, growth, scaled, votes)
+                labels[i] = owners[LABEL, counters[TAKEN]]
+            else:
+                # As long as all samples that differ are apart, their scale does not matter.
+                adapts = scaled and numbers[LIMIT] > 0.0
+                prepare(M, owners, scale, counters, numbers, growth > 1.0, adapts)
     return n + 1
 
 

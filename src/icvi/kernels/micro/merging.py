@@ -11,7 +11,12 @@ import math
 import numpy as np
 
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.linkage import cheapest
+from icvi.kernels.linkage import (
+    find_partners,
+    find_partners_again,
+    leave,
+    next_pair,
+)
 from icvi.kernels.micro.layout import (
     CENTROID,
     CONSTANT,
@@ -41,16 +46,23 @@ def within(M, factors, i):
 
 
 @kernel
-def union_variance(M, factors, i, j):
-    """Variance of two micro-clusters as one."""
+def union_variances(M, factors, CP, alive, m, i, costs):
+    """Variance of a micro-cluster and each of m others as one, from their scaled compactness."""
     d = features(M)
-    square = 0.0
+    row, a, mine = costs[i], M[WEIGHT, i], CP[i]
+    for r in range(m):
+        row[r] = 0.0
     for t in range(d):
-        e = M[CENTROID + t, i] - M[CENTROID + t, j]
-        square += factors[t] * e * e
-    a, b = M[WEIGHT, i], M[WEIGHT, j]
-    both = within(M, factors, i) + within(M, factors, j) + a * b / (a + b) * square
-    return both / (a + b)
+        f, v = factors[t], M[CENTROID + t, i]
+        for r in range(m):
+            e = v - M[CENTROID + t, r]
+            row[r] += f * e * e
+    for r in range(m):
+        b = M[WEIGHT, r]
+        row[r] = (mine + CP[r] + a * b / (a + b) * row[r]) / (a + b)
+    for r in range(m):
+        if not alive[r] or r == i:
+            row[r] = math.inf
 
 
 @kernel
@@ -104,38 +116,91 @@ def forget(M, owners, counters, numbers):
 
 
 @kernel
-def spread(M, t, m, N, square, n, v, CP):
+def merge_neighbours(n, v, heights):
+    """Ward's tree over values in order: at each place, the cost of the merge that closes the gap.
+
+    A union lies farther from its neighbours than its parts did and weighs more, so costs only
+    grow: two that are the cheapest for each other may merge at once, whatever else merges.
+    Weights and values are used up.
+    """
+    m = n.size
+    before, after = np.arange(m) - 1, np.arange(m) + 1
+    costs = np.full(m, math.inf)  # of merging with the next one, which the last one has not
+    for a in range(m - 1):
+        costs[a] = added_scatter(n, v, a, a + 1)
+    a = 0
+    for _ in range(m - 1):
+        while True:  # walk downhill
+            if after[a] == m or (before[a] >= 0 and costs[before[a]] < costs[a]):
+                a = before[a]
+            elif costs[after[a]] < costs[a]:
+                a = after[a]
+            else:
+                break
+        b = after[a]
+        heights[b] = costs[a]
+        total = n[a] + n[b]
+        v[a] += n[b] / total * (v[b] - v[a])
+        n[a], after[a], costs[a] = total, after[b], math.inf
+        if after[a] < m:
+            before[after[a]] = a
+            costs[a] = added_scatter(n, v, a, after[a])
+        if before[a] >= 0:
+            costs[before[a]] = added_scatter(n, v, before[a], a)
+
+
+@kernel(inline="always")
+def added_scatter(n, v, a, b):
+    """What merging two groups of values adds to the scatter within groups."""
+    e = v[b] - v[a]
+    return n[a] * n[b] / (n[a] + n[b]) * e * e
+
+
+@kernel
+def lightest(before, gaps, k):
+    """The least weight of k groups, which begin at 0 and at the first k - 1 gaps.
+
+    ``before`` is the weight before each place, and before the end.
+    """
+    least = math.inf
+    for g in range(k):
+        first, end = 0 if g == 0 else gaps[g - 1], before.size - 1
+        for other in range(k - 1):
+            if first < gaps[other] < end:
+                end = gaps[other]
+        least = min(least, before[end] - before[first])
+    return least
+
+
+@kernel
+def spread(M, t, m, N, square):
     """The squared scale of a feature: the least k^2 W_k / N over groups of its values.
 
     W_k is the scatter within k groups, by Ward's criterion between neighbours. Cut into any k, a
     uniform density gives its variance, and so do most densities with one peak. Groups that are far
     apart give less: they count by what is within them. N and ``square`` are the weight and the
-    scatter of all, the last three arrays room for the groups.
+    scatter of all.
     """
-    d = features(M)
-    order = np.argsort(M[CENTROID + t, :m])
-    W = 0.0
+    d, order = features(M), np.argsort(M[CENTROID + t, :m])
+    before, n, v, heights = np.empty(m + 1), np.empty(m), np.empty(m), np.zeros(m)
+    before[0] = W = 0.0
     for a in range(m):
         i = order[a]
-        n[a], v[a], CP[a] = M[WEIGHT, i], M[CENTROID + t, i], M[CENTROID + d + t, i]
-        W += CP[a]
-    least, k = square / N, m
-    while k > 2:
-        best, cost = 0, math.inf
-        for a in range(k - 1):
-            e = v[a + 1] - v[a]
-            added = n[a] * n[a + 1] / (n[a] + n[a + 1]) * e * e
-            if added < cost:
-                best, cost = a, added
-        total = n[best] + n[best + 1]
-        v[best] += n[best + 1] / total * (v[best + 1] - v[best])
-        n[best] = total
-        for a in range(best + 1, k - 1):
-            n[a], v[a] = n[a + 1], v[a + 1]
-        k -= 1
-        W += cost
-        if k <= _GROUPS and _EVEN * k * n[:k].min() >= N:
+        n[a], v[a] = M[WEIGHT, i], M[CENTROID + t, i]
+        before[a + 1] = before[a] + n[a]
+        W += M[CENTROID + d + t, i]
+    merge_neighbours(n, v, heights)
+    most = min(_GROUPS, m - 1)
+    gaps, highest = np.empty(_GROUPS, dtype=np.int64), np.zeros(_GROUPS)
+    for g in range(most - 1):
+        gaps[g] = np.argmax(heights)
+        highest[g], heights[gaps[g]] = heights[gaps[g]], 0.0
+    W += heights.sum()
+    least = square / N
+    for k in range(most, 1, -1):  # with k groups, the k - 1 highest merges have not happened
+        if _EVEN * k * lightest(before, gaps, k) >= N:
             least = min(least, k * k * W / N)
+        W += highest[k - 2]
     return max(least, _NARROWEST * square / N)
 
 
@@ -144,7 +209,6 @@ def rescale(M, scale, counters, numbers):
     """Divide every feature by its scale from now on; the limit is converted."""
     d, m = features(M), counters[MICRO]
     before, after, N = 0.0, 0.0, 0.0
-    n, v, CP = np.empty(m), np.empty(m), np.empty(m)
     for i in range(m):
         N += M[WEIGHT, i]
         before += within(M, scale[FACTOR], i)
@@ -155,7 +219,7 @@ def rescale(M, scale, counters, numbers):
         for i in range(m):
             e = M[CENTROID + t, i] - mean
             square += M[CENTROID + d + t, i] + M[WEIGHT, i] * e * e
-        unit = spread(M, t, m, N, square, n, v, CP)
+        unit = spread(M, t, m, N, square)
         scale[FACTOR, t] = min(1.0 / unit, CONSTANT) if unit > 0.0 else CONSTANT
     for i in range(m):
         after += within(M, scale[FACTOR], i)
@@ -166,36 +230,24 @@ def rescale(M, scale, counters, numbers):
 def reduce(M, owners, scale, counters, numbers, target):
     """Merge until ``target`` micro-clusters are left; the limit rises to the largest union."""
     m, factors = counters[MICRO], scale[FACTOR]
-    costs = np.empty((m, m))
-    alive, partner = np.ones(m, dtype=np.bool_), np.empty(m, dtype=np.int64)
+    costs, CP = np.empty((m, m)), np.empty(m)
+    alive = np.ones(m, dtype=np.bool_)
+    partner, least = np.empty(m, dtype=np.int64), np.empty(m)
     for i in range(m):
-        for j in range(i):
-            costs[i, j] = union_variance(M, factors, j, i)
-            costs[j, i] = costs[i, j]
+        CP[i] = within(M, factors, i)
     for i in range(m):
-        partner[i] = cheapest(costs, alive, i)
+        union_variances(M, factors, CP, alive, i + 1, i, costs)
+        for r in range(i):
+            costs[r, i] = costs[i, r]
+    find_partners(costs, alive, partner, least)
     for _ in range(m - target):
-        i = -1
-        for r in range(m):
-            if alive[r] and (i < 0 or costs[r, partner[r]] < costs[i, partner[i]]):
-                i = r
-        j = partner[i]
-        if j < i:
-            i, j = j, i
+        i, j = next_pair(alive, partner, least)
         numbers[LIMIT] = max(numbers[LIMIT], costs[i, j])
         join(M, owners, i, j)
-        alive[j] = False
+        CP[i] = within(M, factors, i)
         if counters[TAKEN] == j:
             counters[TAKEN] = i
-        for r in range(m):
-            if alive[r] and r != i:
-                costs[i, r] = union_variance(M, factors, min(i, r), max(i, r))
-                costs[r, i] = costs[i, r]
-        for r in range(m):
-            if not alive[r]:
-                continue
-            if r == i or partner[r] == i or partner[r] == j:
-                partner[r] = cheapest(costs, alive, r)
-            elif costs[r, i] < costs[r, partner[r]]:
-                partner[r] = i
+        leave(costs, alive, least, j)
+        union_variances(M, factors, CP, alive, m, i, costs)
+        find_partners_again(costs, alive, partner, least, i, j)
     keep(M, owners, counters, alive)

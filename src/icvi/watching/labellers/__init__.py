@@ -1,7 +1,8 @@
 """Labels for samples: from a column, an estimator, or a function.
 
 `labeller_for` makes a `Labeller` for any of them; `named_clusterer` makes a clusterer from a name:
-``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``.
+``art``, ``minibatch-kmeans``, ``river.cluster.DBSTREAM``, ``model.icvi``, and `clusterer_from`
+from a text with a name and parameters: ``art rho=0.8``.
 
 >>> import numpy as np
 >>> from icvi.streams import Batch
@@ -10,7 +11,7 @@
 [0, 1, 0]
 """
 
-from icvi.watching.labellers.choosing import labeller_for
+from icvi.watching.labellers.choosing import clusterer_from, labeller_for
 from icvi.watching.labellers.hints import SAMPLED, hints
 from icvi.watching.labellers.labeller import NO_CLUSTER, Labelled, Labeller
 from icvi.watching.labellers.models import check_savable, load_model, save_model
@@ -23,6 +24,7 @@ __all__ = [
     "Labelled",
     "Labeller",
     "check_savable",
+    "clusterer_from",
     "hints",
     "labeller_for",
     "load_model",

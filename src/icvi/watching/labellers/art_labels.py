@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -13,16 +12,10 @@ from icvi.art.fuzzy_smart import FuzzySMART
 from icvi.art.saved_art import ESTIMATORS, pack, unpack
 from icvi.art.scaling import Scaling
 from icvi.kernels.art.coding import first_outside
-from icvi.saving.parts import Part
 from icvi.streams.batch import Batch
 from icvi.streams.columns import listed
-from icvi.watching.labellers.labeller import (
-    Labelled,
-    Labeller,
-    check_columns,
-    checked_names,
-    class_path,
-)
+from icvi.watching.labellers.labeller import Labelled
+from icvi.watching.labellers.own_labels import OwnLabels, SavedForm
 from icvi.wording import did_you_mean, percent, short
 
 if TYPE_CHECKING:
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
 _SHARES = (0.0, 0.01, 0.05, 0.25)
 
 
-class ArtLabels(Labeller):
+class ArtLabels(OwnLabels):
     """Learns samples one after the other; the label is the category that learnt the sample.
 
     Parameters
@@ -56,29 +49,23 @@ class ArtLabels(Labeller):
     ([0, 0, 1], [[0, -1], [1, 0], [2, 1]])
     """
 
+    form = SavedForm((*ESTIMATORS.values(),), pack, unpack)
+
     def __init__(
         self, model: Any, batch: int, *, learn: bool = True, columns: Sequence[str] = ()
     ) -> None:
-        self.name, self.model, self.learns = type(model).__name__, model, learn
-        self._batch = batch
+        if not isinstance(model, (FuzzyART, FuzzySMART)):
+            raise TypeError(
+                f"expected FuzzyART or FuzzySMART, got {type(model).__name__}, which is "
+                f"supervised: it learns given classes and finds no clusters"
+            )
+        super().__init__(model, batch, learn=learn, columns=columns)
         self._seen = self._outside = 0  # samples learnt, and those that were clipped
         self._reported = 0  # how many of the shares in _SHARES were reported
         self._news: list[str] = []
         self._named_bounds: dict[str, tuple[float, float]] = {}
-        self._learnt_bounds = getattr(model, "bounds", None) is None
+        self._learnt_bounds = model.bounds is None
         self._bounding = batch  # samples that gave the bounds
-        self._columns = tuple(columns)
-        if not isinstance(model, (FuzzyART, FuzzySMART)):
-            raise TypeError(
-                f"expected FuzzyART or FuzzySMART, got {self.name}, which is supervised: it learns "
-                f"given classes and finds no clusters"
-            )
-        if not (learn or self._fitted):
-            raise ValueError(
-                f"{self.name} has not been fitted, so it has no clusters to predict; fit it first, "
-                f"or let it learn (learn=True, no --no-learn)"
-            )
-        check_columns(model, columns, self.name)
 
     @property
     def first(self) -> int | None:
@@ -137,8 +124,7 @@ class ArtLabels(Labeller):
         if self._named_bounds and not self._fitted:
             self._learnt_bounds = self._unbounded
             self.model.set_params(bounds=self._bounds_of(batch))
-        named = hasattr(self.model, "feature_names_in_")
-        with checked_names() if named else nullcontext():
+        with self._calling():
             if self.learns:
                 self.model.partial_fit(batch.X)
                 self._count_outside(batch)
@@ -159,17 +145,12 @@ class ArtLabels(Labeller):
             f"HIGH), or take them from more samples (--batch)"
         )
 
-    @property
-    def pickles(self) -> bool:
-        """Only for a user's class that is derived from one of icvi's."""
-        return type(self.model) not in ESTIMATORS.values()
-
     def keep(self) -> Kept:
-        """The model as `save` writes it, without a pickle, and the counts for the warning."""
-        facts, arrays = super().keep() if self.pickles else pack(self.model)
+        """The model, and the counts for the warning."""
+        facts, arrays = super().keep()
         counts = {"seen": self._seen, "outside": self._outside, "reported": self._reported}
         counts |= {"bounding": self._bounding, "learnt_bounds": self._learnt_bounds}
-        return {"class": class_path(self.model), **facts, **counts}, arrays
+        return {**facts, **counts}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Resume from a state that `keep` returned."""
@@ -179,12 +160,7 @@ class ArtLabels(Labeller):
                 f"{self.name} as a pickle, and a pickle can run any code; complete the watch with "
                 f"that version, or start from scratch with overwrite=True (--overwrite)"
             )
-        if self.pickles:
-            super().resume(facts, arrays)
-        else:
-            self._check_class(facts["class"])
-            kind = type(self.model).__name__
-            self._adopt(unpack(Part({**facts, "kind": kind}, arrays, "the checkpoint")))
+        super().resume(facts, arrays)
         self._seen, self._outside = facts["seen"], facts["outside"]
         self._reported = facts.get("reported", 0)
         self._learnt_bounds = facts.get("learnt_bounds", self.model.bounds is None)
@@ -216,11 +192,3 @@ class ArtLabels(Labeller):
             at = self._columns.index(name)
             low[at], high[at] = least, most
         return low, high
-
-    @property
-    def _fitted(self) -> bool:
-        return hasattr(self.model, "n_features_in_")
-
-    def _adopt(self, model: Any) -> None:
-        check_columns(model, self._columns, self.name)
-        super()._adopt(model)

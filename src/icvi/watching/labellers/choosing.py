@@ -8,12 +8,24 @@ from typing import Any
 
 from icvi.watching.labellers.labeller import Labeller, comes_from
 from icvi.watching.labellers.names import named_clusterer
+from icvi.watching.labellers.specs import parse_one
 from icvi.wording import short
 
 _EXPECTED = (
     "expected a clusterer: FuzzyART or FuzzySMART, one of scikit-learn with partial_fit or already "
     "fitted, one of river, a function from samples to labels, or the name of one of these"
 )
+
+
+def clusterer_from(given: str | os.PathLike[str]) -> Any:
+    """The clusterer that a text with a name and parameters stands for, or the file of a model.
+
+    >>> clusterer_from("minibatch-kmeans n_clusters=5")
+    MiniBatchKMeans(n_clusters=5, random_state=0)
+    """
+    if isinstance(given, str):
+        return parse_one(given).make()
+    return named_clusterer(os.fspath(given), {})
 
 
 def labeller_for(
@@ -31,8 +43,8 @@ def labeller_for(
     clusterer : object, str or None
         None for the labels of the source; `MicroWard`, `FuzzyART` or `FuzzySMART`; a clusterer of
         scikit-learn or of river, a pipeline of river that ends with one, or anything with the
-        methods of these; a function from an (n, d) array to n labels; or a name for
-        `named_clusterer`.
+        methods of these; a function from an (n, d) array to n labels; or a text for
+        `clusterer_from`.
     batch : int
         Samples that a scikit-learn clusterer learns at once, samples that give the bounds of an
         ART estimator that has none, and samples that MicroWard learns before it labels them.
@@ -56,7 +68,7 @@ def labeller_for(
     if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
         raise ValueError(f"expected batch to be a whole number from 1 on, got {short(batch)}")
     if isinstance(clusterer, (str, os.PathLike)):
-        clusterer = named_clusterer(os.fspath(clusterer), {})
+        clusterer = clusterer_from(clusterer)
     if isinstance(clusterer, type):
         name = clusterer.__name__
         raise TypeError(f"expected a clusterer, got the class {name}; create one: {name}(...)")

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from icvi.clustering.micro_ward import MicroWard
 from icvi.clustering.saved_micro_ward import pack, unpack
-from icvi.saving.parts import Part
 from icvi.streams.batch import Batch
-from icvi.watching.labellers.labeller import (
-    Labelled,
-    Labeller,
-    check_columns,
-    checked_names,
-    class_path,
-)
+from icvi.watching.labellers.labeller import Labelled
+from icvi.watching.labellers.own_labels import OwnLabels, SavedForm
 from icvi.wording import plural
 
 if TYPE_CHECKING:
     from icvi.watching.step import Kept
 
 
-class MicroWardLabels(Labeller):
+class MicroWardLabels(OwnLabels):
     """Learns samples one after the other; the label is that of the cluster at the time.
 
     The first batch is learnt before it is labelled, because the first choices rest on few samples.
@@ -51,20 +44,15 @@ class MicroWardLabels(Labeller):
     [0, 1, 0, 1, 0, 1]
     """
 
+    form = SavedForm((MicroWard,), pack, unpack)
+
     def __init__(
         self, model: Any, batch: int, *, learn: bool = True, columns: Sequence[str] = ()
     ) -> None:
-        self.name, self.model, self.learns = type(model).__name__, model, learn
-        self._batch, self._columns = batch, tuple(columns)
-        self._merges = 0
         if not isinstance(model, MicroWard):
-            raise TypeError(f"expected a MicroWard, got {self.name}")
-        if not (learn or self._fitted):
-            raise ValueError(
-                f"{self.name} has not been fitted, so it has no clusters to predict; fit it first, "
-                f"or let it learn (learn=True, no --no-learn)"
-            )
-        check_columns(model, columns, self.name)
+            raise TypeError(f"expected a MicroWard, got {type(model).__name__}")
+        super().__init__(model, batch, learn=learn, columns=columns)
+        self._merges = 0
         # Clusters at the last choice.
         self._known = frozenset(model.clusters_.tolist() if self._fitted else ())
 
@@ -96,8 +84,7 @@ class MicroWardLabels(Labeller):
 
     def label(self, batch: Batch) -> Labelled:
         """Learn samples, up to where clusters become one, and return their labels."""
-        named = hasattr(self.model, "feature_names_in_")
-        with checked_names() if named else nullcontext():
+        with self._calling():
             if not self.learns:
                 return Labelled(self.model.predict(batch.X))
             if not self._fitted:
@@ -108,16 +95,10 @@ class MicroWardLabels(Labeller):
         self._merges += len(merged)
         return Labelled(self.model.labels_, merged=[*merged.items()])
 
-    @property
-    def pickles(self) -> bool:
-        """Only for a user's class that is derived from MicroWard."""
-        return type(self.model) is not MicroWard
-
     def keep(self) -> Kept:
-        """The model as `save` writes it, without a pickle, and the clusters at the last choice."""
-        facts, arrays = super().keep() if self.pickles else pack(self.model)
-        own = {"known": sorted(self._known), "merges": self._merges}
-        return {"class": class_path(self.model), **facts, **own}, arrays
+        """The model, and the clusters at the last choice."""
+        facts, arrays = super().keep()
+        return {**facts, "known": sorted(self._known), "merges": self._merges}, arrays
 
     def resume(self, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """Resume from a state that `keep` returned."""
@@ -126,17 +107,5 @@ class MicroWardLabels(Labeller):
                 f"the checkpoint does not hold the state of {self.name}; start from scratch with "
                 f"overwrite=True (--overwrite)"
             )
-        if self.pickles:
-            super().resume(facts, arrays)
-        else:
-            self._check_class(facts["class"])
-            self._adopt(unpack(Part(facts, arrays, "the checkpoint")))
+        super().resume(facts, arrays)
         self._known, self._merges = frozenset(facts["known"]), facts["merges"]
-
-    @property
-    def _fitted(self) -> bool:
-        return hasattr(self.model, "n_features_in_")
-
-    def _adopt(self, model: Any) -> None:
-        check_columns(model, self._columns, self.name)
-        super()._adopt(model)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from icvi.comparing.specs import MOST, Spec, parse_spec
+from icvi.watching.labellers.specs import MOST, Spec, parse_one, parse_spec
 
 
 @given(st.integers(-50, 50), st.integers(0, 30), st.integers(1, 7))
@@ -53,6 +53,21 @@ def test_a_name_may_have_blanks_and_a_path_may_have_dots():
     (spec,) = parse_spec(r"my models\old.icvi")
     assert spec == Spec(r"my models\old.icvi", {})
     assert parse_spec("a.B path=../c")[0].params == {"path": "../c"}
+
+
+def test_the_file_of_a_model_is_taken_as_it_is(tmp_path):
+    assert parse_one("bob's  last.icvi") == Spec("bob's  last.icvi", {})
+    assert parse_one("a.B path=old.pkl") == Spec("a.B", {"path": "old.pkl"})
+    path = tmp_path / "rho=0.7.pkl"
+    path.touch()
+    assert parse_one(str(path)) == Spec(str(path), {})
+
+
+def test_a_watch_takes_one_clusterer_and_is_pointed_to_compare_for_more():
+    assert parse_one("auto by=DB,CH max_micro=60") == Spec("auto", {"by": "DB,CH", "max_micro": 60})
+    assert parse_one("kmeans n_clusters=3..3").params == {"n_clusters": 3}
+    with pytest.raises(ValueError, match=r"stands for 4 clusterers.* ranges are for icvi\.compare"):
+        parse_one("kmeans n_clusters=2..5")
 
 
 @pytest.mark.parametrize(

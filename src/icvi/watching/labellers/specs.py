@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import shlex
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from icvi.watching.labellers import parse_param
+from icvi.watching.labellers.models import is_model
+from icvi.watching.labellers.names import named_clusterer
+from icvi.watching.labellers.parameters import parse_param
 from icvi.wording import short
 
 #: Candidates that are compared, at most.
@@ -43,6 +46,10 @@ class Spec:
         shown = self.params if whole or not self.varied else self.varied
         return " ".join([self.name, *(f"{key}={_shown(self.params[key])}" for key in shown)])
 
+    def make(self, seed: int = 0) -> Any:
+        """The clusterer, with a random seed if it takes one."""
+        return named_clusterer(self.name, self.params, seed)
+
 
 def parse_spec(text: str) -> list[Spec]:
     """The clusterers that a text stands for: one per value of every range in it.
@@ -63,6 +70,8 @@ def parse_spec(text: str) -> list[Spec]:
     ...
     ValueError: 'threshold=0.5..0.2/0.1': the range is empty; give the smaller number first
     """  # noqa: E501  a list in one line
+    if is_model(text) and ("=" not in text or os.path.exists(text)):
+        return [Spec(text, {})]  # a path may have blanks and quotation marks
     parts = _parts(text)
     first = next((i for i, part in enumerate(parts) if "=" in part), len(parts))
     name = " ".join(parts[:first])
@@ -82,6 +91,27 @@ def parse_spec(text: str) -> list[Spec]:
     if len(combined) > MOST:
         raise ValueError(f"{short(text)} stands for more than {MOST} clusterers; give fewer")
     return [Spec(name, dict(zip(values, each)), tuple(varied)) for each in combined]
+
+
+def parse_one(text: str) -> Spec:
+    """The clusterer that a text stands for; more than one, by a range, is refused.
+
+    Examples
+    --------
+    >>> parse_one("minibatch-kmeans n_clusters=5")
+    Spec(name='minibatch-kmeans', params={'n_clusters': 5}, varied=())
+    >>> parse_one("art rho=0.5..0.6/0.1")
+    Traceback (most recent call last):
+    ...
+    ValueError: 'art rho=0.5..0.6/0.1' stands for 2 clusterers, and a watch has one; ranges are for icvi.compare (icvi compare)
+    """  # noqa: E501  a message in one line
+    specs = parse_spec(text)
+    if len(specs) > 1:
+        raise ValueError(
+            f"{short(text)} stands for {len(specs)} clusterers, and a watch has one; ranges are "
+            f"for icvi.compare (icvi compare)"
+        )
+    return specs[0]
 
 
 def _parts(text: str) -> list[str]:
