@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakSet
 
 from threadpoolctl import ThreadpoolController
@@ -24,7 +24,7 @@ class _Callers:
     """Callers that are inside, and what the first of them has found."""
 
     lock = threading.Lock()
-    inside: WeakSet[_Caller] = WeakSet()
+    inside: ClassVar[WeakSet[_Caller]] = WeakSet()
     found: Any = None
 
 
