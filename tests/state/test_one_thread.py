@@ -9,6 +9,7 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import icvi
+from icvi.state import one_thread as module
 from icvi.state.one_thread import one_thread
 
 
@@ -57,4 +58,12 @@ def test_callers_that_overlap_restore_what_the_first_has_found():
 def test_a_verdict_leaves_the_threads_as_they_were():
     before = threads()
     icvi.verdict(np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2)
+    assert threads() == before
+
+
+def test_a_caller_that_was_interrupted_on_its_way_out_leaves_no_limit():
+    before = threads()
+    module._Callers.found = module._controller().limit(limits=1, user_api="blas")
+    with one_thread():
+        assert set(threads()) <= {1}
     assert threads() == before

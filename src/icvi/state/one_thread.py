@@ -10,16 +10,21 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
+from weakref import WeakSet
 
 from threadpoolctl import ThreadpoolController
+
+
+class _Caller:
+    """One that is inside; it lives no longer than its call, however that ends."""
 
 
 class _Callers:
     """Callers that are inside, and what the first of them has found."""
 
     lock = threading.Lock()
-    inside = 0
+    inside: ClassVar[WeakSet[_Caller]] = WeakSet()
     found: Any = None
 
 
@@ -29,25 +34,25 @@ def one_thread() -> Iterator[None]:
 
     Libraries that are loaded after the first call, such as scipy's own, are left alone.
     """
-    limit: Any = None
+    caller = _Caller()
+    with _Callers.lock:
+        if not _Callers.inside and _Callers.found is not None:
+            _Callers.found.restore_original_limits()  # a caller was interrupted on its way out
+        limit = _controller().limit(limits=1, user_api="blas")
+        if not _Callers.inside:
+            _Callers.found = limit
+        _Callers.inside.add(caller)
     try:
-        with _Callers.lock:
-            # Nothing is called after this, so nothing is interrupted before the caller is counted.
-            limit = _controller().limit(limits=1, user_api="blas")
-            if not _Callers.inside:
-                _Callers.found = limit
-            _Callers.inside += 1
         yield
     finally:
-        if limit is not None:
-            with _Callers.lock:
-                _Callers.inside -= 1
-                # Libraries count threads for the whole process, or for each of its threads. In the
-                # first case later callers have found 1, and the last one restores what the first
-                # found.
-                limit.restore_original_limits()
-                if not _Callers.inside:
-                    _Callers.found.restore_original_limits()
+        with _Callers.lock:
+            _Callers.inside.discard(caller)
+            # Libraries count threads for the whole process, or for each of its threads. In the
+            # first case later callers have found 1, and the last one restores what the first found.
+            limit.restore_original_limits()
+            if not _Callers.inside:
+                _Callers.found.restore_original_limits()
+                _Callers.found = None
 
 
 @cache

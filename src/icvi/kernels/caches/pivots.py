@@ -30,7 +30,7 @@ _E = math.e
 _TINY, _HUGE = 1e-100, 1e100
 #: How much larger a spread may have been for the high parts of what is left to be precise.
 _PEAK = 2.0**10
-#: Share of two doubles' digits that the difference of a squared weight and its squares must have.
+#: Share of W1^2 that W1^2 - W2 must exceed: two doubles leave it 44 bits then.
 _OUTWEIGHED = 2.0**-60
 
 

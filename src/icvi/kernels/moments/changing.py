@@ -32,7 +32,7 @@ from icvi.kernels.moments.undo_log import log_column
 _SAME = 2.0**-40
 _NEAR = 2.0**-30
 
-# Of the share that one sample may have in a column: so what is left of its squares is not 0.
+# No column has more samples of like weight than 1 over this, so that its squares are never 0.
 _FEWEST = 2.0**-60
 
 # Two doubles carry 104 bits of the largest CP: half of them are left for what remains.
