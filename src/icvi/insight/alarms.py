@@ -247,7 +247,10 @@ class Alarms:
             if near is None:
                 near = self.not_apart(evidence, [number], [np.arange(len(evidence.labels))])[0]
             again = _power(total) > _power(known.total)
-            for advice in self._advice(evidence, number, near, total, suspicious, again, standing):
+            advised = self._advice(
+                evidence, number, near, total, suspicious, patient, again, standing
+            )
+            for advice in advised:
                 if advice.key in before:
                     standing[advice.key] = replace(advice, since=before.pop(advice.key).since)
                 else:
@@ -287,13 +290,14 @@ class Alarms:
         near: Numbers,
         total: int,
         suspicious: bool,
+        patient: bool,
         again: bool,
         others: Mapping[Key, Advice],
     ) -> Iterator[Advice]:
         """Advice about a cluster that holds; ``others`` stands about other clusters.
 
-        ``suspicious`` is whether it may be two, ``again`` whether samples are to be looked at even
-        where a merge stands.
+        ``suspicious`` is whether it may be two, ``patient`` whether that is worth a thorough search,
+        ``again`` whether samples are to be looked at even where a merge stands.
         """
         share = (1.0 + math.log(max(1.0, total / _FEW))) ** -2
         sure = NormalDist().inv_cdf(1.0 - _MERGE_LEVEL * share)
@@ -301,7 +305,7 @@ class Alarms:
         label, labels = evidence.labels[number], evidence.labels
         advice = self.standing.get(("split", frozenset([label])))
         if advice is None and suspicious:
-            advice = split(evidence, number, new, patient=False)
+            advice = split(evidence, number, new, patient)
         elif advice is not None and not suspicious:
             advice = split(evidence, number, self._lenient("split"))
         if advice is not None:

@@ -43,6 +43,7 @@ FEWEST = 30
 #: peak, of 15 families and with 50 to 700 samples, 1 was split; of 1,000 flat ones (cubes, balls,
 #: beta, triangular), the hardest to tell from two, 9.
 LEVEL, _GROWTH, _MOST = 0.04, 24.0, 0.4
+_ABORTED = 0.8  # p-value of some folds, from which on a short search looks at no others
 _HOPELESS = 0.6  # p-value of the first deal, from which on a second one does not matter
 _LENIENT = 0.2  # level of a quick look
 _CLEARLY = 0.1  # of the level, for a split that a short search has found
@@ -205,7 +206,7 @@ def _cross_fitted(
             gaps[deal, test] = cut.gap
             if deals == 1 and 0 < f < _FOLDS - 1:  # 6 ms instead of 12 for most that are one
                 judged = fold <= f
-                if valley(places[0, judged], gaps[0, judged]) > _HOPELESS:
+                if valley(places[0, judged], gaps[0, judged]) > _ABORTED:
                     return _evidence(places[:, judged], gaps[:, judged], first[:, judged], first[0])
         so_far = slice(deal + 1)
         found = _evidence(places[so_far], gaps[so_far], first[so_far], first[0])
