@@ -296,7 +296,7 @@ class Alarms:
     ) -> Iterator[Advice]:
         """Advice about a cluster that holds; ``others`` stands about other clusters.
 
-        ``suspicious`` is whether it may be two, ``patient`` whether that is worth a thorough search,
+        ``suspicious`` is whether it may be two, ``patient`` whether to search for that thoroughly,
         ``again`` whether samples are to be looked at even where a merge stands.
         """
         share = (1.0 + math.log(max(1.0, total / _FEW))) ** -2
