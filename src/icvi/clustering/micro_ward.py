@@ -339,12 +339,14 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"expected refresh to be a number above 0, up to 1, got {short(self.refresh)}"
             )
+        votes = compiled_votes(indices)
         return Settings(
             indices,
             float(self.refresh),
             self.scale == "spread",
             self._growth(),
-            compiled_votes(indices),
+            votes,
+            bool(votes.any()),
         )
 
 
