@@ -35,9 +35,6 @@ class Answer:
     question: str
     sure: str
     right: bool
-    votes: int
-    lead: int
-    voting: int
 
 
 def cases(quick: bool) -> list[tuple[Case, str]]:
@@ -61,15 +58,10 @@ def answer(job: tuple[Case, str]) -> Answer:
     options: dict[str, Any] = {"insight": False, "every": len(X), "truth": truth}
     made = icvi.compare(X, _candidates(question, X), **options)
     aris = np.array([made.agreement[name]["ARI"] for name in made.names])
-    counted = made.counted
-    best, right, lead = counted.best, False, 0
-    if best is not None:
-        right = bool(aris[best] >= aris.max() - _AS_GOOD)
-        others = [n for i, n in enumerate(counted.counts) if i not in (best, *counted.equals)]
-        lead = int(counted.counts[best] - max(others, default=0))
-    votes = 0 if best is None else int(counted.counts[best])
+    best = made.counted.best
+    right = best is not None and bool(aris[best] >= aris.max() - _AS_GOOD)
     half = "chosen on" if case.family in CHOSEN_ON else "held out"
-    return Answer(half, question, made.sure, right, votes, lead, counted.voting)
+    return Answer(half, question, made.sure, right)
 
 
 def _candidates(question: str, X: Floats) -> Any:

@@ -31,7 +31,7 @@ def substitutions(measured: dict[str, Any]) -> dict[str, str]:
         "choose_sets": str(held["sets"]["compact"]),
         "choose_missed": "It misses " + "; ".join(goals) + "." if goals else "It reaches all four.",
         "choose_peer": _peer(measured["peer"]),
-        "choose_slow": "; ".join(measured["slow"]) or "none takes longer",
+        "choose_slow": "; ".join(measured["slow"]) or "none",
     }
 
 

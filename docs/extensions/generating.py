@@ -12,6 +12,7 @@ import index_pages
 import insight_tables
 import measured
 import pictures
+import sureness_tables
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -24,14 +25,17 @@ def generate(app: Sphinx, config: Config) -> None:
     found = measured.measure()
     verdicts = insight_tables.read(root)
     choices = choose_tables.read(root)
+    sureness = sureness_tables.read(root)
     config.myst_substitutions = {
         **curve_tables.substitutions(found),
         **insight_tables.substitutions(verdicts),
         **choose_tables.substitutions(choices),
+        **sureness_tables.substitutions(sureness),
     }
     curve_tables.write_tables(generated / "curves", found)
     insight_tables.write_tables(generated / "insight", verdicts)
     choose_tables.write_tables(generated / "choose", choices)
+    sureness_tables.write_tables(generated / "sureness", sureness)
     index_pages.write_pages(root / "indices", found)
     pictures.draw_indices(generated / "indices")
     pictures.draw_curves(generated / "curves", found)

@@ -128,11 +128,26 @@ def test_the_true_number_of_clusters_is_chosen_and_said():
     assert c.sweep.values == (2.0, 3.0, 4.0, 5.0, 6.0)
     first, sure, truth, silent, verdict, *_ = str(c).split("\n")
     assert first.startswith("KMeans n_clusters=4 (4 clusters) is the best of 5 candidates: ")
-    assert sure.startswith("The choice is clear; ")
+    assert sure.startswith("The choice is ")
     assert truth == "Its agreement with the known classes is ARI 1, the highest of all."
     assert silent.startswith("rCIP and rH do not vote: they are sums over pairs of clusters")
     assert verdict.startswith("The verdict on KMeans n_clusters=4: The 4 clusters are distinct")
     assert c.verdict.grade == "distinct"
+
+
+@pytest.mark.parametrize(
+    ("indices", "sure", "why"),
+    [
+        ("DB", "open", ": no voting index weighs all clusters"),
+        ("CH, DB", "likely", ": CH, the only voting index that weighs all clusters, prefers it"),
+        ("CH, PBM, DB", "clear", ": of CH and PBM, which weigh all clusters, all prefer it"),
+    ],
+)
+def test_how_sure_it_is_depends_on_the_indices_that_weigh_all_clusters(indices, sure, why):
+    c = icvi.compare(APART, [KMeans(k, random_state=0) for k in (3, 4, 5)], indices, insight=False)
+    assert (c.best, c.sure) == ("KMeans n_clusters=4", sure)
+    word = "likely, not clear" if sure == "likely" else sure
+    assert f"The choice is {word}{why}; no other has a vote" in str(c)
 
 
 def test_readings_of_estimators_that_need_all_samples_are_those_of_their_labels():

@@ -83,7 +83,7 @@ def compare(**given: Any) -> None:
 
     Ctrl-C stops and leaves complete files behind. With --checkpoint DIR, rerun the same command to
     resume after it was stopped or killed; the trace is the same as without the stop. Checkpoints of
-    clusterers other than art and smart hold pickles: see icvi watch --help.
+    clusterers other than auto, art and smart hold pickles: see icvi watch --help.
 
     Exit codes: 0 the stream ended, 1 the input or a file is invalid, 2 invalid options, 130 stopped
     by Ctrl-C (143 by SIGTERM, 129 because the terminal was closed).

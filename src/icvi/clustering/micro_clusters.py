@@ -55,6 +55,8 @@ class Settings:
         How much more the next sample weighs; 1 where nothing is forgotten.
     votes : bool array
         Which of the compiled indices choose; none of them where others do.
+    compiled : bool
+        Whether any of them does: asked for every sample, so not computed each time.
     """
 
     indices: Sequence[Index]
@@ -62,6 +64,7 @@ class Settings:
     scaled: bool
     growth: float
     votes: NDArray[np.bool_]
+    compiled: bool
 
 
 class MicroClusters:
@@ -101,7 +104,7 @@ class MicroClusters:
         """
         n, done = len(X), 0
         labels = np.empty(n, dtype=np.int64)
-        when_due = CHOOSE if settings.votes.any() and known is None else STOP
+        when_due = CHOOSE if settings.compiled and known is None else STOP
         while done < n:
             done = self._learn(X, settings, when_due, done, labels)
             if done <= n:
@@ -133,7 +136,7 @@ class MicroClusters:
     def choose(self, settings: Settings) -> None:
         """Choose how many clusters there are, and label the micro-clusters."""
         arrays = (self.M, self.owners, self.scale, self.counters, self.numbers)
-        if settings.votes.any():
+        if settings.compiled:
             choose_level.compiled(*arrays, settings.growth, settings.scaled, settings.votes)
             return
         begin_choice.compiled(*arrays, settings.growth > 1.0, settings.scaled)

@@ -40,8 +40,8 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
     by : index, or list of indices, default ("DB", "CH", "SIL")
         Who chooses the number of clusters: the level with the least mean rank wins, of equals the
         one with fewer clusters. ``"vote"`` means CH, SIL, DB, XB and WB, as in
-        `Tracker.coarsen`. With other indices than DB, CH and SIL, a choice takes about six times as
-        long.
+        `Tracker.coarsen`. With other indices than DB, CH and SIL, a choice takes some milliseconds
+        instead of a tenth of one.
     max_micro : int, default 120
         The largest number of micro-clusters, 8 to 4096. At most a quarter as many clusters are
         found. A new value takes effect on the next `fit`.
@@ -339,12 +339,14 @@ class MicroWard(ClusterMixin, StreamEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"expected refresh to be a number above 0, up to 1, got {short(self.refresh)}"
             )
+        votes = compiled_votes(indices)
         return Settings(
             indices,
             float(self.refresh),
             self.scale == "spread",
             self._growth(),
-            compiled_votes(indices),
+            votes,
+            bool(votes.any()),
         )
 
 

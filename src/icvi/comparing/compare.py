@@ -214,7 +214,7 @@ def compare(
     >>> X = rng.normal(size=(800, 2)) + 9.0 * np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[y]
     >>> c = icvi.compare(X, "minibatch-kmeans n_clusters=2..6", ["CH", "SIL", "DB", "rH"], truth=y)
     >>> c.best, c.votes[c.best], c.sure
-    ('minibatch-kmeans n_clusters=4', 3, 'clear')
+    ('minibatch-kmeans n_clusters=4', 3, 'likely')
     >>> c.table["ARI"].round(2).tolist()[2]
     1.0
 

@@ -25,8 +25,8 @@ class Comparison(Result):
     votes : dict from str to int
         How many indices read best at each candidate. Of equal readings each gets the vote.
     sure : {"clear", "likely", "open"}
-        How sure the choice is: clear with two thirds of the votes and two more than the next,
-        likely with half of the votes and more than the next, open otherwise.
+        How sure the choice is: clear if all voting indices that weigh all clusters (CH, PBM, I, NI,
+        WB), at least two of them, prefer it; likely if more than half of them do; open otherwise.
     table : Table
         A row per candidate: the parameter that varies, the number of clusters, the share of noise
         where there is some, the readings, ARI and AMI where classes are known, and the votes.

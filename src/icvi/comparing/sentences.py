@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from icvi.comparing.result import Result
-from icvi.comparing.votes import SUMS, Sure, Votes
+from icvi.comparing.votes import SUMS, WEIGH_ALL, Sure, Votes
 from icvi.insight.verdict import Verdict
 from icvi.insight.verdict import sentences as verdict_sentences
 from icvi.wording import listed, plural, printable
@@ -14,7 +14,7 @@ _NAMED = 4  # candidates that a sentence names
 _SURE: dict[Sure, str] = {
     "clear": "The choice is clear",
     "likely": "The choice is likely, not clear",
-    "open": "The choice is open: the indices disagree",
+    "open": "The choice is open",
 }
 
 
@@ -74,8 +74,25 @@ def _equals(votes: Votes, names: Sequence[str]) -> Iterator[str]:
         yield f"{listed(some)} {reads} the same."
 
 
+def _why(comparison: Result, votes: Votes) -> str:
+    """Who of the indices that weigh all clusters prefers the best."""
+    if not votes.weighing:
+        return ": no voting index weighs all clusters"
+    weigh = [
+        index.name
+        for index, marked in zip(comparison.indices, votes.marked.T)
+        if index.family in WEIGH_ALL and marked.any() and index.name not in comparison.silent
+    ]
+    if len(weigh) == 1:
+        prefers = "prefers it" if votes.agreeing else "prefers another"
+        return f": {weigh[0]}, the only voting index that weighs all clusters, {prefers}"
+    count = {votes.weighing: "all prefer", 0: "none prefers", 1: "one prefers"}
+    prefer = count.get(votes.agreeing, f"{votes.agreeing} prefer")
+    return f": of {listed(weigh)}, which weigh all clusters, {prefer} it"
+
+
 def _how_sure(comparison: Result, votes: Votes) -> str:
-    text = _SURE[votes.sure]
+    text = f"{_SURE[votes.sure]}{_why(comparison, votes)}"
     if votes.next is not None:
         n = int(votes.counts[votes.next])
         text += f"; next is {printable(comparison.names[votes.next])} with {plural(n, 'vote')}"

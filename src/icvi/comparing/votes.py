@@ -17,11 +17,13 @@ Array = NDArray[np.float64]
 #: How sure a choice is.
 Sure = Literal["clear", "likely", "open"]
 
-#: Shares of the votes from which on a choice is clear, and likely.
-_CLEAR, _LIKELY = 2 / 3, 1 / 2
+#: Indices that weigh the scatter of all clusters. The others look at the closest ones, prefer few
+#: clusters far apart, and were wrong together on streams of known clusters: see docs/how-many.md.
+WEIGH_ALL = ("CH", "I", "PBM", "NI", "WB")
+#: So many of those must have voted for a clear choice.
+_FEWEST = 2
 #: Readings that differ by less, relative to their size, are equal: they are exact to that.
 _EQUAL = 1e-9
-_LEAD = 2  # votes before the next candidate, for a clear choice
 
 SUMS = "sums over pairs of clusters, which grow with their number"
 
@@ -65,6 +67,8 @@ class Votes:
         Mean rank of each candidate among all, 0 the best, by the voting indices.
     voting : int
         Indices that have voted.
+    weighing, agreeing : int
+        Those of them that weigh all clusters, and how many of these read best at the best.
     equals : list of int
         Other candidates with the same number of clusters and the same readings as the best.
     """
@@ -75,21 +79,19 @@ class Votes:
     ranks: Array
     voting: int
     equals: list[int]
+    weighing: int = 0
+    agreeing: int = 0
 
     @property
     def sure(self) -> Sure:
         """How sure the choice is.
 
-        It is clear with two thirds of the votes and two more than the next, likely with half of
-        the votes and more than the next, and open otherwise. Candidates with the same readings as
-        the best are not counted as the next.
+        It is clear if all indices that weigh all clusters prefer the best, at least two of them;
+        likely if more than half of them do; and open otherwise.
         """
-        if self.best is None:
-            return "open"
-        votes, lead = int(self.counts[self.best]), self._lead
-        if votes >= _CLEAR * self.voting and lead >= _LEAD:
+        if self.agreeing == self.weighing >= _FEWEST:
             return "clear"
-        return "likely" if votes >= _LIKELY * self.voting and lead > 0 else "open"
+        return "likely" if 2 * self.agreeing > self.weighing else "open"
 
     @property
     def next(self) -> int | None:
@@ -101,12 +103,6 @@ class Votes:
     def _others(self) -> list[int]:
         left_out = {self.best, *self.equals}
         return [i for i in range(len(self.counts)) if i not in left_out]
-
-    @property
-    def _lead(self) -> int:
-        assert self.best is not None
-        most = max((int(self.counts[i]) for i in self._others), default=0)
-        return int(self.counts[self.best]) - most
 
 
 def count_votes(
@@ -137,7 +133,7 @@ def count_votes(
     >>> readings = np.array([[10.0, 0.5], [30.0, 0.2], [20.0, 0.1]])
     >>> votes = count_votes(select("CH, XB"), readings, [2, 3, 4])
     >>> votes.counts.tolist(), votes.best, votes.sure
-    ([0, 1, 1], 1, 'open')
+    ([0, 1, 1], 1, 'likely')
     """
     silent = abstaining(indices, table) if silent is None else silent
     m = len(table)
@@ -162,7 +158,9 @@ def count_votes(
         and clusters[i] == clusters[best]
         and np.allclose(table[i], table[best], rtol=_EQUAL, atol=0.0, equal_nan=True)
     ]
-    return Votes(best, counts, marked, mean, voting, equals)
+    weigh = votes & marked.any(axis=0) & [index.family in WEIGH_ALL for index in indices]
+    agreeing = int(marked[best, weigh].sum())
+    return Votes(best, counts, marked, mean, voting, equals, int(weigh.sum()), agreeing)
 
 
 def _better(values: Array) -> NDArray[np.int64]:
