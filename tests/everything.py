@@ -2,8 +2,8 @@
 
     python everything.py tracking|all
 
-With READ_ONLY in the environment, Numba finds that it cannot write its cache, as in a container; for
-root, permissions would not do.
+With READ_ONLY in the environment, Numba finds that it cannot write its cache, as in a container:
+root could write it, whatever its permissions.
 
 Writes nothing but what Numba reports about its cache, and a last line: what was compiled.
 """
