@@ -77,6 +77,7 @@ def test_after_some_indices_were_compiled_their_trackers_compile_nothing(tmp_pat
     loaded, saved, compiled = call("tracking", cache, tmp_path, READ_ONLY="1")
     assert (compiled, saved) == ([], set())
     assert loaded
+    assert all(path.startswith(str(cache)) for path in loaded)
     # What is compiled after all can be seen, too.
     for path in cache.rglob("clusters.s*"):
         path.unlink()
