@@ -2,14 +2,20 @@
 
     python everything.py tracking|all
 
+With READ_ONLY in the environment, Numba finds that it cannot write its cache, as in a container:
+root could write it, whatever its permissions.
+
 Writes nothing but what Numba reports about its cache, and a last line: what was compiled.
 """
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import pickle
 import sys
+import tempfile
 from datetime import timedelta
 
 import numpy as np
@@ -294,8 +300,22 @@ ALL = [
 ]
 
 
+def refuse_to_write(place):
+    """Let no temporary file be created below a folder: so Numba finds out whether it may write."""
+    create = tempfile.TemporaryFile
+
+    def refusing(*given, dir=None, **options):
+        if str(dir).startswith(place):
+            raise PermissionError(errno.EACCES, "read-only, for this test", dir)
+        return create(*given, dir=dir, **options)
+
+    tempfile.TemporaryFile = refusing
+
+
 def main():
     """All calls; a last line says what was compiled."""
+    if "READ_ONLY" in os.environ:
+        refuse_to_write(os.environ["NUMBA_CACHE_DIR"])
     found = Compilations()
     with install_listener("numba:run_pass", found):
         for call in {"tracking": TRACKING, "all": ALL}[sys.argv[1]]:

@@ -239,6 +239,12 @@ def test_watch_with_labels_says_label():
 
 
 @pytest.mark.parametrize("function", [icvi.watch, open_source])
+def test_options_of_a_source_are_given_by_their_own_names(function):
+    with pytest.raises(TypeError, match="has no argument 'source_options'"):
+        function(X, source_options={"group": "g"})
+
+
+@pytest.mark.parametrize("function", [icvi.watch, open_source])
 @pytest.mark.parametrize(
     ("wrong", "right"), [("labels", "label"), ("column", "columns"), ("times", "time")]
 )

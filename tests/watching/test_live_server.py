@@ -7,6 +7,7 @@ import json
 import re
 import socket
 import sys
+import threading
 import zlib
 
 import pytest
@@ -411,3 +412,23 @@ def test_the_command_serves_and_hides_its_token(tmp_path):
         assert TOKEN not in "".join(text)
     finally:
         processes.end(process)
+
+
+def test_the_last_samples_of_a_file_that_is_followed_are_shown(tmp_path):
+    """Between looks for more of it the loop works for a moment, again and again."""
+    X, labels = blobs(600)
+    lines = [f"{x!r},{y!r},{c}\n" for (x, y), c in zip(X.tolist(), labels.tolist())]
+    path = tmp_path / "s.csv"
+    path.write_text("x,y,c\n" + "".join(lines[:500]))
+    with icvi.watch(path, label="c", indices=["CH"], follow=True, serve=0) as watched:
+        thread = threading.Thread(target=watched.run)
+        thread.start()
+        viewer = Viewer(int(watched.url.rstrip("/").rpartition(":")[2]))
+        viewer.follow(lambda state: state["now"][0] == 500)
+        with open(path, "a") as file:
+            file.writelines(lines[500:])
+        viewer.follow(lambda state: state["now"][0] == 600)
+        viewer.close()
+        watched.source.close()
+        thread.join(processes.PATIENCE)
+    assert not thread.is_alive()

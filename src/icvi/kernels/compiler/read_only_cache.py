@@ -14,9 +14,9 @@ from typing import Any
 from numba.core import caching
 
 # Earlier versions of Numba have an underscore before these names.
-_Locator: Any = getattr(caching, "UserProvidedCacheLocator", None) or vars(caching)[
-    "_UserProvidedCacheLocator"
-]
+_Locator: Any = (
+    getattr(caching, "UserProvidedCacheLocator", None) or vars(caching)["_UserProvidedCacheLocator"]
+)
 _Impl: Any = getattr(caching, "CacheImpl", None) or vars(caching)["_CacheImpl"]
 
 

@@ -82,7 +82,7 @@ class Live(Output):
         self._ended: str | None = None
         self._lock = threading.Lock()  # held while a snapshot is taken beside the loop
         self._resting = False
-        self._alive = time.monotonic()
+        self._alive, self._stepped = time.monotonic(), 0.0
         self.began, self.last_sample = time.time(), None
         self.checkpoint: Callable[[], float | None] = lambda: None
         self._indices: tuple[Index, ...] = ()
@@ -127,7 +127,8 @@ class Live(Output):
         """Take the next step, and a snapshot if the last one is old."""
         self._tracker = step.tracker
         self._reservoir.take(step)
-        self._alive, self._fresh, self.last_sample = time.monotonic(), False, time.time()
+        self._alive = self._stepped = time.monotonic()
+        self._fresh, self.last_sample = False, time.time()
         if step.trace.alarms or step.alerts or step.tracker.n_clusters != self._k:
             self._details_due = min(self._details_due, self._soonest)
         if self._alive >= self._due:
@@ -189,7 +190,7 @@ class Live(Output):
             with self._lock:
                 now = time.monotonic()
                 # A loop that waits for a moment takes the next snapshot itself.
-                if self._resting and not self._fresh and now - self._alive >= PAUSE:
+                if self._resting and not self._fresh and now - self._stepped >= PAUSE:
                     self._details_due = min(self._details_due, self._soonest)
                     self._take_snapshot(now)
             if self.hub.viewers:
