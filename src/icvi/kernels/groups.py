@@ -188,7 +188,7 @@ def score_groups(
                 add_scatter(Q, J, scratch, d, scatter)
         sum_clusters(A, Q, k, d, scatter, scratch)
         for J in range(k + 1):
-            show(A, Q, J, d, scatter, 1.0)
+            show(A, Q, J, d, scatter)
         # The block that was scratch until now holds the sum of the centroids.
         for row in range(Q.shape[1]):
             for t in range(d):

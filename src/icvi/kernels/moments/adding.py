@@ -26,7 +26,7 @@ def absorb(meta, X, r, J, w):
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
     for _ in range(2):
         enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
-        show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1, 1.0)
+        show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
         column = J
     meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:

@@ -145,7 +145,7 @@ def change(meta, X, r, I, J, w):
             enter(A, Q, column, X, r, weight, d, scatter)
             if weight < 0.0:
                 clear_residue(A, Q, column, d, scatter)
-            show(A, Q, column, d, scatter, 1.0)
+            show(A, Q, column, d, scatter)
         if turn == 0:
             column, weight, due = I, -w, I > 0 and ended == L.DONE
         else:

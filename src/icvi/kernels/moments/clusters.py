@@ -39,7 +39,7 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
     A[L.PEAK, J] = max(A[L.PEAK, J], A_2[L.PEAK, other])
     if sign < 0.0:
         clear_residue(A, Q, J, d, scatter)
-    show(A, Q, np.int64(J), d, scatter, 1.0)
+    show(A, Q, np.int64(J), d, scatter)
 
 
 @compiled(types.void(INTEGERS, types.float64), fastmath=False)
@@ -59,7 +59,7 @@ def scale(meta, factor):
             if row == L.Q_SUM or row >= L.Q_S:
                 for t in range(d):
                     Q[J, row, t], Q[J, row + 1, t] = times(Q[J, row, t], Q[J, row + 1, t], factor)
-        show(A, Q, np.int64(J), d, scatter, 1.0)
+        show(A, Q, np.int64(J), d, scatter)
 
 
 @compiled(types.void(INTEGERS, types.float64), fastmath=False)

@@ -103,8 +103,8 @@ def add_scatter(Q, J, scratch, d, scatter):
 
 
 @embedded(forceinline=True, fastmath=False)
-def show(A, Q, J, d, scatter, factor):
-    """What readings see of column J: centroid, S, and times a factor weight and CP."""
+def show(A, Q, J, d, scatter):
+    """What readings see of column J: centroid, S, weight and CP, unless they fade."""
     compactness, q = 0.0, L.V + 2 * d
     for i in range(d):
         A[L.V + i, J] = Q[J, L.Q_MEAN, i]
@@ -115,8 +115,8 @@ def show(A, Q, J, d, scatter, factor):
             for j in range(i + 1):
                 A[q, J] = Q[J, at, j]
                 q += 1
-    A[L.N, J] = factor * A[L.HELD, J]
-    A[L.CP, J] = factor * compactness
+    A[L.N, J] = A[L.HELD, J]
+    A[L.CP, J] = compactness
     if compactness > A[L.PEAK, J]:
         A[L.PEAK, J] = compactness
 
