@@ -72,7 +72,7 @@ def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
 def run_enter(A, Q, X, order, w, scatter):
     for r in order:
         enter(A, Q, 1, X, r, w, X.shape[1], scatter)
-    show(A, Q, 1, X.shape[1], scatter, 1.0)
+    show(A, Q, 1, X.shape[1], scatter)
 
 
 def empty_column(d, scatter):
