@@ -278,7 +278,7 @@ class TestStatesAtOnce:
     def found(self, most, scatter=True, n=300):
         X, labels = blobs(n)
         summary = Summary(Columns(("a", "b", "c"), "label"), scatter=scatter)
-        work, rows = AtOnce(summary, 64.0 * most), as_batch(X, labels)
+        work, rows = AtOnce(summary, 32.0 * most), as_batch(X, labels)
         assert work.most(0) == most
         # Batches without rows come, too.
         batches = iter([rows.slice(0, 0), rows.slice(0, 100), rows.slice(100)])
@@ -316,7 +316,7 @@ class TestStatesAtOnce:
     def test_arrays_count_as_wide_as_they_are(self):
         work = AtOnce(Summary(ARRAYS, scatter=False), 10**5)
         rows = batch([[1.0, 2.0], None], ["a", "b"])
-        assert work.least(rows) == 2 * 8 * 2 * 4
+        assert work.least(rows) == 3 * 8 * 2 * 4
 
     def test_without_rows_there_is_no_state(self):
         assert list(AtOnce(Summary(ARRAYS, scatter=False), 10**5)(iter([]))) == []

@@ -27,7 +27,7 @@ _TYPES = [pa.int64(), pa.string(), pa.int32(), pa.int32(), pa.binary(), pa.binar
 _BLOCK = 2**21
 
 #: Partitions that may send large states with the first job, and those that may send any.
-_FEW, _MANY = 32, 1024
+_FEW, _MANY = 16, 1024
 
 
 @dataclass
@@ -185,7 +185,7 @@ class AtOnce:
         names, scatter = self.summary.columns, self.summary.scatter
         k = len(batch.column(len(names.features)).unique())
         d = sum(_width(column) for column in batch.columns[: len(names.features)])
-        return k * 8 * d * (d + 4 if scatter else 4)
+        return (k + 1) * 8 * d * (d + 4 if scatter else 4)  # everything is one more cluster
 
 
 def is_missing(found: pa.Table) -> bool:
