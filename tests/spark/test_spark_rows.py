@@ -275,10 +275,11 @@ class TestSamples:
 
 
 class TestStatesAtOnce:
-    def found(self, most, partitions=1, scatter=True, n=300):
+    def found(self, most, scatter=True, n=300):
         X, labels = blobs(n)
         summary = Summary(Columns(("a", "b", "c"), "label"), scatter=scatter)
-        work, rows = AtOnce(summary, most, partitions), as_batch(X, labels)
+        work, rows = AtOnce(summary, 32.0 * most), as_batch(X, labels)
+        assert work.most(0) == most
         # Batches without rows come, too.
         batches = iter([rows.slice(0, 0), rows.slice(0, 100), rows.slice(100)])
         found = list(work(batches))
@@ -301,16 +302,24 @@ class TestStatesAtOnce:
             assert is_missing(self.found(most, scatter=scatter)[0])
         assert not is_missing(self.found(size, scatter=scatter)[0])
 
-    def test_partitions_beyond_the_last_that_may_send_a_state_leave_it_out(self):
-        assert is_missing(self.found(10**5, partitions=0)[0])
+    def test_the_states_of_all_partitions_are_within_the_budget(self):
+        work = AtOnce(Summary(ARRAYS, scatter=False), 1000.0)
+        each = [work.most(partition) for partition in range(3000)]
+        assert sum(each) == pytest.approx(1000.0)
+        assert each == sorted(each, reverse=True)
+
+    def test_partitions_beyond_the_last_that_may_send_a_state_leave_it_out(self, monkeypatch):
+        for partition, missing in ((1023, False), (1024, True)):
+            monkeypatch.setattr("icvi.spark.partials._partition", lambda at=partition: at)
+            assert is_missing(self.found(10**7)[0]) is missing
 
     def test_arrays_count_as_wide_as_they_are(self):
-        work = AtOnce(Summary(ARRAYS, scatter=False), 10**5, 1)
+        work = AtOnce(Summary(ARRAYS, scatter=False), 10**5)
         rows = batch([[1.0, 2.0], None], ["a", "b"])
-        assert work.least(rows) == 2 * 8 * 2 * 4
+        assert work.least(rows) == 3 * 8 * 2 * 4
 
     def test_without_rows_there_is_no_state(self):
-        assert list(AtOnce(Summary(ARRAYS, scatter=False), 10**5, 1)(iter([]))) == []
+        assert list(AtOnce(Summary(ARRAYS, scatter=False), 10**5)(iter([]))) == []
 
 
 class TestGroups:

@@ -30,8 +30,6 @@ from icvi.wording import listed
 _FAN_IN = 16
 #: The share of what the driver may receive from which on workers combine states first.
 _SHARE = 0.25
-#: Partitions that may send their states with the first job, which have that share together.
-_AT_ONCE = 1024
 _SMALL = ["rows", "bad", "features", "at", "size"]
 _UNITS = {"": 1, "b": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "p": 2**50}
 
@@ -62,8 +60,7 @@ def summarize(
     refuse_stream(df)
     selected = df.select(*expressions(df, summary.columns))
     if not summary.samples:  # these are large
-        most = _SHARE * _limit(df) / _AT_ONCE
-        found = map_in_arrow(selected, AtOnce(summary, most, _AT_ONCE), SCHEMA).toArrow()
+        found = map_in_arrow(selected, AtOnce(summary, _SHARE * _limit(df)), SCHEMA).toArrow()
         if not is_missing(found):
             _check(found, summary, handle_invalid, by, empty)
             return combined(from_table(found)) or summary.empty()

@@ -26,6 +26,9 @@ _TYPES = [pa.int64(), pa.string(), pa.int32(), pa.int32(), pa.binary(), pa.binar
 #: Numbers that are summed at once: many rows per cluster, and still in the processor's cache.
 _BLOCK = 2**21
 
+#: Partitions that may send large states with the first job, and those that may send any.
+_FEW, _MANY = 16, 1024
+
 
 @dataclass
 class Partial:
@@ -149,36 +152,40 @@ class AtOnce:
     ----------
     summary : Summary
         What to do with the rows of a partition.
-    most : float
-        Bytes that a state may take.
-    partitions : int
-        How many partitions may send one.
+    budget : float
+        Bytes of all states. How many partitions there are is unknown: the first few may send states
+        that take half of it, many more the other half.
     """
 
     summary: Summary
-    most: float
-    partitions: int
+    budget: float
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The function that Spark calls for every partition."""
         partition, first = _partition(), next((each for each in batches if each.num_rows), None)
         if first is None:
             return
-        made = None
-        if partition < self.partitions and self.least(first) <= self.most:
+        made, most = None, self.most(partition)
+        if self.least(first) <= most:
             made = self.summary.reduce(chain([first], batches), partition).to_batch()
         else:
             for _ in batches:  # Spark ends a worker that has not read everything
                 pass
-        small = made is not None and made.column("size")[0].as_py() <= self.most
+        small = made is not None and made.column("size")[0].as_py() <= most
         yield made if small else _MISSING
+
+    def most(self, partition: int) -> float:
+        """Bytes of the state that a partition may send."""
+        if partition < _FEW:
+            return 0.5 * self.budget / _FEW
+        return 0.5 * self.budget / (_MANY - _FEW) if partition < _MANY else 0.0
 
     def least(self, batch: pa.RecordBatch) -> int:
         """How large a state is at least that has the clusters of these rows."""
         names, scatter = self.summary.columns, self.summary.scatter
         k = len(batch.column(len(names.features)).unique())
         d = sum(_width(column) for column in batch.columns[: len(names.features)])
-        return k * 8 * d * (d + 4 if scatter else 4)
+        return (k + 1) * 8 * d * (d + 4 if scatter else 4)  # everything is one more cluster
 
 
 def is_missing(found: pa.Table) -> bool:

@@ -190,7 +190,8 @@ class Changes:
         if not self.partition.add_block(self.X, self.targets, self.weights):
             self.run()
             return
-        self.partition.add_noise(float(self.weights @ self.noise))
+        if self.noise.any():
+            self.partition.add_noise(float(self.weights @ self.noise))
 
     def _finish(self, r: int, ended: int) -> None:
         """Do what the compiled loop cannot do at change r: drop columns, raise errors."""
@@ -259,9 +260,12 @@ class Chunk(Changes):
     def _numbers(self, labels: NDArray[Any]) -> Integers:
         """Numbers of labels, also of new ones; those of samples without weight are only checked."""
         encode, counted = self.partition.encode, self.weights > 0.0
-        encode(labels[~counted])
-        numbers = np.zeros(len(labels), dtype=np.int64)
-        numbers[counted], new = encode(labels[counted])
+        if counted.all():
+            numbers, new = encode(labels)
+        else:
+            encode(labels[~counted])
+            numbers = np.zeros(len(labels), dtype=np.int64)
+            numbers[counted], new = encode(labels[counted])
         self._names += new
         return numbers
 
