@@ -336,7 +336,7 @@ def test_the_container_of_the_page_runs_without_root_and_with_its_kernels_compil
     assert re.search(r"^USER 10001$", text, re.MULTILINE)
     assert "icvi warmup" in text
     assert text.index("icvi warmup") < text.index("\nUSER ")
-    assert 'exec icvi \\"$@\\"' in text
+    assert re.search(r'^ENTRYPOINT \["icvi"\]$', text, re.MULTILINE)  # no shell before it
 
 
 def test_the_line_of_the_page_has_the_keys_of_the_log(tmp_path):

@@ -55,7 +55,7 @@ def arrange(codes, labels, weights, bounds, order, columns, ks, known):
 
 
 @embedded(fastmath=False)
-def clear(A, Q, C, G, C_0, G_0, k, extra):
+def clear(A, Q, C, G, C_0, G_0, k, d, extra):
     """Columns 0..k as they are before the first sample."""
     for i in range(k + 1):
         for row in range(L.V):
@@ -68,10 +68,16 @@ def clear(A, Q, C, G, C_0, G_0, k, extra):
     for row in range(C.shape[0]):
         for i in range(k + 1):
             C[row, i] = C_0[row, i]
+    # Trees of pairs, which are folded in two, have rows half as wide: see `caches.pair_sums`.
+    rows, half = L.G_WORK + d * (d + 1) // 2 + d, G.shape[2] // 2
     for group in range(G.shape[0]):
-        for row in range(G.shape[1]):
+        for row in range(min(rows, G.shape[1])):
             for i in range(k + 1):
                 G[group, row, i] = G_0[group, row, i]
+        for row in range(2 * rows, 2 * G.shape[1]):
+            shift = row % 2 * half
+            for i in range(min(k, half)):
+                G[group, row // 2, shift + i] = G_0[group, row // 2, shift + i]
 
 
 @embedded(fastmath=False, forceinline=True)
@@ -170,7 +176,7 @@ def score_groups(
     d, scatter, scratch = meta[L.D], meta[L.SCATTER] == 1, meta[L.COLUMNS]
     for g in groups:
         k = ks[g]
-        clear(A, Q, C, G, C_0, G_0, max(k, meta[L.K]), scratch)
+        clear(A, Q, C, G, C_0, G_0, max(k, meta[L.K]), d, scratch)
         meta[L.K], meta[L.LAST], meta[L.STALE] = k, k, k
         for at in range(bounds[g], bounds[g + 1]):
             if columns[at] > 0:
