@@ -219,6 +219,7 @@ def clusterers():
     auto.fit(X).partial_fit(X)
     auto.update(X[0])
     auto.predict(X)
+    icvi.MicroWard("XB", max_micro=12).fit(X)  # an index that chooses outside the kernels
     supervised = icvi.FuzzyARTMAP(bounds=UNIT).fit(X, LABELS).partial_fit(X, LABELS)
     supervised.update(X[0], 0)
     supervised.predict(X)

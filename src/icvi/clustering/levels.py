@@ -12,15 +12,7 @@ from icvi.indices import Index
 from icvi.indices.from_moments.evaluate import evaluate
 from icvi.kernels import layout as L
 from icvi.kernels.linkage import WARD, link
-from icvi.kernels.micro.choosing import (
-    CH,
-    DB,
-    MICRO_PER_CLUSTER,
-    READINGS,
-    SIL,
-    cut,
-    read_levels,
-)
+from icvi.kernels.micro.choosing import CH, DB, MICRO_PER_CLUSTER, SIL, cut
 from icvi.state.moments import Moments
 from icvi.tracking.coarsening.choice import best_level, voters
 
@@ -52,13 +44,9 @@ def choosing_indices(by: str | Index | Iterable[str | Index]) -> tuple[Index, ..
 
 def compiled_votes(indices: Sequence[Index]) -> NDArray[np.bool_]:
     """Which of the compiled readings choose; none of them where another index does, too."""
-    compiled = _are_compiled(indices)
+    compiled = all(not index.own and index.name in _COMPILED for index in indices)
     names = [index.name for index in indices]
     return np.array([compiled and name in names for name in _COMPILED], dtype=np.bool_)
-
-
-def _are_compiled(indices: Sequence[Index]) -> bool:
-    return all(not index.own and index.name in _COMPILED for index in indices)
 
 
 def choose_groups(micro: Micro, indices: Sequence[Index]) -> tuple[int, NDArray[np.int64]]:
@@ -78,10 +66,6 @@ def readings(
     micro: Micro, indices: Sequence[Index], pairs: NDArray[np.int64], finest: int
 ) -> Array:
     """Readings of indices (columns) with 2, 3, ... clusters (rows)."""
-    if _are_compiled(indices):
-        table = np.empty((finest - 1, READINGS))
-        read_levels.compiled(*micro, pairs, table)
-        return table[:, [_COMPILED[index.name] for index in indices]]
     return np.array(
         [list(evaluate(indices, _merged(micro, pairs, k)).values()) for k in range(2, finest + 1)]
     )

@@ -154,12 +154,6 @@ def read_path(n, V, CP, pairs, table):
         read_level(sizes, places, spread, nodes, k, alike, apart, table[row])
 
 
-@compiled(types.void(_VECTOR, MATRIX, _VECTOR, PAIRS, MATRIX), fastmath=False)
-def read_levels(n, V, CP, pairs, table):
-    """The same, for Python."""
-    read_path(n, V, CP, pairs, table)
-
-
 @kernel
 def rank_levels(table, votes):
     """The number of clusters with the least sum of ranks; of equals, the fewest.
