@@ -365,7 +365,7 @@ class Alarms:
 
 
 def _power(total: int) -> int:
-    """The power of 4 that a number has reached."""
+    """One more whenever a number has grown fourfold."""
     return total.bit_length() // 2
 
 

@@ -26,7 +26,7 @@ from icvi.state.columns import add, centroids, join, product, show_sums
 from icvi.state.moments import exact_sum, exact_weight
 from icvi.state.one_thread import one_thread
 from icvi.state.two_doubles import Pair, product_error, two_sum
-from icvi.state.unit_weights import MOST_FEATURES, put
+from icvi.state.unit_weights import CUTS, MOST_FEATURES, put
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -36,9 +36,6 @@ Integers = NDArray[np.int64]
 _ROWS = 1024
 _CACHED = 16_384  # numbers that fit into the processor's cache many times over
 _MANY = 100_000  # numbers
-_BITS = 21
-#: Adding and subtracting 1.5 * 2^52 units rounds to a unit; those of s0, s1 and s2.
-_CUTS = [1.5 * 2.0 ** (52 - _BITS * (i + 1) - i) for i in range(3)]
 #: Samples of a cluster up to which they are joined in pairs, those of many clusters at once.
 _FEW = 32
 _ROOM = 1_500_000  # numbers in a block
@@ -192,15 +189,15 @@ def _centred(x: Pair, mean: Pair) -> Pair:
 def _cut(z: Floats, low: Floats, slices: Floats) -> None:
     """Make z + low into s0 + s1 + s2 + r."""
     s0, s1, s2, r = slices
-    np.add(z, _CUTS[0], out=s0)
-    s0 -= _CUTS[0]
+    np.add(z, CUTS[0], out=s0)
+    s0 -= CUTS[0]
     z -= s0
-    np.add(z, _CUTS[1], out=s1)
-    s1 -= _CUTS[1]
+    np.add(z, CUTS[1], out=s1)
+    s1 -= CUTS[1]
     z -= s1
     z, rest = two_sum(z, low)
-    np.add(z, _CUTS[2], out=s2)
-    s2 -= _CUTS[2]
+    np.add(z, CUTS[2], out=s2)
+    s2 -= CUTS[2]
     np.subtract(z, s2, out=r)
     r += rest
 

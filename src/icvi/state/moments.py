@@ -129,9 +129,9 @@ def _of_part(X: Array, members: NDArray[np.int64], weights: Array | None, scatte
 def _of_cluster(
     X: Array, members: NDArray[np.int64], weights: Array | None, scatter: bool
 ) -> _Part:
-    """Moments of samples, part by part: each is centred on its own mean while it is in the cache.
+    """Moments of samples, part by part, each about its own mean.
 
-    So samples are read once. What the means of parts differ by is added at the end.
+    So samples are read once from memory. What the means of parts differ by is added at the end.
     """
     step = max(1, _BLOCK // X.shape[1])
     if len(members) <= step:

@@ -37,7 +37,7 @@ _ROWS = 1024
 _BITS = 21
 #: Adding and subtracting 1.5 * 2^52 units rounds to a unit; those of s0, s1 and s2. Of numbers up
 #: to 1/2 the slices are up to 2^20, 2^21 and 2^21 units.
-_CUTS = [1.5 * 2.0 ** (52 - _BITS * (i + 1) - i) for i in range(3)]
+CUTS = [1.5 * 2.0 ** (52 - _BITS * (i + 1) - i) for i in range(3)]
 #: Features up to which products of all slices are faster than those that matter one by one.
 MOST_FEATURES = 40
 #: Samples that a centre is the mean of.
@@ -119,7 +119,7 @@ def _slices(z: Floats, place: Floats) -> Floats:
     d, n = z.shape
     W = place.reshape(-1)[: len(place) * n].reshape(-1, n)
     W[0] = 1.0
-    for s, cut in zip(W[1:].reshape(3, d, n), _CUTS, strict=True):
+    for s, cut in zip(W[1:].reshape(3, d, n), CUTS, strict=True):
         np.add(z, cut, out=s)
         s -= cut
         z -= s
