@@ -107,7 +107,7 @@ class Viewer:
         while self.file.readline().strip():
             pass
         if self.status == 200 and "Accept_Encoding" not in headers:
-            assert self.file.readline() == b"retry: 1000\n"
+            assert self.file.readline() == b"retry: 500\n"
             assert self.file.readline() == b"\n"
         self.state, self.kinds = {}, []
 

@@ -9,7 +9,7 @@ from chromium import Chromium
 from live_inputs import TOKEN, Stream, Viewer, blobs, streaming
 from pages import EVIL, SCRIPT, model
 
-DRAWN = "return Number(document.body.dataset.drawn) >= {} && Bokeh.documents[0].is_idle"
+DRAWN = "return Number(document.body.dataset.drawn) >= {} && Bokeh.documents[0]?.is_idle"
 
 #: On a busy machine the last sample may be a while ago.
 CONNECTED = (

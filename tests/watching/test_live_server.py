@@ -185,6 +185,37 @@ def test_scripts_are_compressed_once_and_kept_by_browsers(served):
         assert served.get(path, If_None_Match=headers["ETag"])[0] == 304
 
 
+def test_the_page_and_the_history_do_not_wait_for_the_figures(monkeypatch):
+    from icvi.watching.live import figures
+
+    may, draw = threading.Event(), figures.figures
+
+    def drawn_late(live):
+        assert may.wait(processes.PATIENCE)
+        return draw(live)
+
+    monkeypatch.setattr(figures, "figures", drawn_late)
+    with streaming(indices=["CH"]) as stream:
+        stream.put(*blobs(300))
+        stream.wait(lambda: stream.watch._live.snapshot.seen == 300)
+        page = stream.get("/")[2].decode()
+        viewer = Viewer(stream.port)
+        viewer.follow(lambda state: state["now"][0] == 300)
+        viewer.close()
+        (path,) = re.findall('data-figures="(/figures-[^"]+)"', page)
+        assert viewer.state["page"] == path
+        may.set()
+        assert "CH" in [each["name"] for each in json.loads(stream.get(path)[2])["indices"]]
+
+
+def test_a_browser_keeps_the_figures_until_there_are_others():
+    paths = []
+    for indices in (["CH"], ["CH"], ["CH", "SIL"]):
+        with streaming(indices=indices) as stream:
+            paths.append(stream.watch._live.server.page.figures)
+    assert paths[0] == paths[1] != paths[2]
+
+
 def test_the_first_load_is_small(served):
     page = served.get("/")[2].decode()
     paths = re.findall(r'(?:src|href|data-figures)="(/[^"]+)"', page)

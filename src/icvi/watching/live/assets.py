@@ -19,12 +19,20 @@ class Asset:
     @classmethod
     def of(cls, stem: str, ending: str, text: str) -> Asset:
         """Name a file after its content."""
+        return cls.named(named_after(stem, ending, text), text)
+
+    @classmethod
+    def named(cls, name: str, text: str) -> Asset:
+        """A file under a name that it has already."""
         kinds = {"js": "text/javascript", "css": "text/css", "json": "application/json"}
-        data = text.encode()
-        digest = hashlib.sha256(data).hexdigest()[:16]
-        return cls(f"{stem}-{digest}.{ending}", f"{kinds[ending]}; charset=utf-8", data)
+        return cls(name, f"{kinds[name.rpartition('.')[2]]}; charset=utf-8", text.encode())
 
     @functools.cached_property
     def zipped(self) -> bytes:
         """The file, compressed once."""
         return gzip.compress(self.plain, 9, mtime=0)
+
+
+def named_after(stem: str, ending: str, text: str) -> str:
+    """A name that changes with a text."""
+    return f"{stem}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.{ending}"

@@ -30,11 +30,13 @@ from icvi.wording import ARROWS, page_text, setting, templates
 
 def figures(live: Served) -> str:
     """The figures as JSON of bokeh, and what the page must know about them."""
-    measures = tuple(live.measures)
-    document, roots = _drawn(measures)
-    found = {"document": document, "roots": roots, "about": _about(live.run)}
-    found["indices"] = [_index(i, each) for i, each in enumerate(measures)]
-    return serialize_json(found)
+    document, roots = _drawn(tuple(live.measures))
+    return serialize_json({"document": document, "roots": roots, **_words(live)})
+
+
+def made_from(live: Served) -> str:
+    """All that the figures depend on."""
+    return serialize_json({"bokeh": version("bokeh"), **_words(live)})
 
 
 @functools.lru_cache(maxsize=8)  # a process may watch many streams of the same indices
@@ -78,6 +80,11 @@ def script(name: str) -> str:
     environment = templates(package)
     assert environment.loader is not None
     return environment.loader.get_source(environment, name)[0]
+
+
+def _words(live: Served) -> dict[str, Any]:
+    indices = [_index(i, each) for i, each in enumerate(live.measures)]
+    return {"about": _about(live.run), "indices": indices}
 
 
 def _index(i: int, about: Measure) -> dict[str, Any]:

@@ -22,7 +22,7 @@ KEPT = 64
 #: Seconds between two changes, at least.
 PAUSE = 1.0
 #: Seconds after which a viewer looks for a server that has gone; browsers take about 3.
-RETRY = 1.0
+RETRY = 0.5
 #: Parts that may wait, and the bytes per second that they may take.
 BULKY = ("clusters", "points", "sizes")
 RATE = 2000.0

@@ -91,6 +91,9 @@ class Live(Output):
         self._stop = threading.Event()
         self._publisher = threading.Thread(target=self._publish, name="icvi-live", daemon=True)
         self.server = Server(address, self)
+        self._painter = threading.Thread(
+            target=self.server.page.make, name="icvi-figures", daemon=True
+        )
 
     last_sample: float | None
 
@@ -122,6 +125,7 @@ class Live(Output):
         self._take_snapshot(time.monotonic())
         self.server.start()
         self._publisher.start()
+        self._painter.start()
 
     def take(self, step: Step) -> None:
         """Take the next step, and a snapshot if the last one is old."""
@@ -171,8 +175,9 @@ class Live(Output):
         self._stop.set()
         self.hub.close()
         self.server.close()
-        if self._publisher.is_alive():
-            self._publisher.join()
+        for thread in (self._publisher, self._painter):
+            if thread.is_alive():
+                thread.join()
 
     # -- inside ----------------------------------------------------------------------------
 
@@ -184,8 +189,7 @@ class Live(Output):
         return snapshot.number, lambda: {"page": page, **snapshot.state()}
 
     def _publish(self) -> None:
-        """Make the page, then look every now and then whether there is something new."""
-        _ = self.server.page.figures
+        """Look every now and then whether there is something new."""
         while not self._stop.wait(PAUSE):
             with self._lock:
                 now = time.monotonic()

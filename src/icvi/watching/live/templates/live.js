@@ -682,7 +682,7 @@
       if (!state.now?.[8]) link("gone", "reconnecting");
       if (events.readyState === EventSource.CLOSED) {
         clearTimeout(silence);
-        silence = setTimeout(listen, 2000);
+        silence = setTimeout(listen, 1000);
       }
     });
   }
