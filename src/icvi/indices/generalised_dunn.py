@@ -7,9 +7,6 @@ Larger is better; :math:`[0, \infty)`. Undefined for k < 2 and W = 0. Not in the
 computed exactly as in the toolbox, for comparison. GD43 divides a distance by a squared
 distance, so data times s divide it by s. GD53 uses only distances to the own centroid, so it does
 not depend on how far apart the clusters are.
-
-In GD53 the minimal pair always contains the cluster with the smallest mean squared radius, because
-the fraction lies between the radii of the two clusters; one pass finds it.
 """
 
 from __future__ import annotations
@@ -17,6 +14,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
+from icvi.indices.reductions import largest, least_pooled
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
@@ -34,9 +32,7 @@ def GD43(s: State) -> float:
     """sqrt(D_min) / max 2 var_i."""
     if s.k < 2:
         return FEW_CLUSTERS
-    widest = 0.0
-    for i in range(s.k):
-        widest = max(widest, s.var[i])
+    widest = largest(s.var)
     if widest <= 0.0:
         return ZERO_WITHIN if s.D_min > 0.0 else ZERO_WITHIN_0
     return math.sqrt(s.D_min) / (2.0 * widest)
@@ -55,15 +51,7 @@ def GD53(s: State) -> float:
     """Min over pairs of (CP_i + CP_j) / (n_i + n_j), over max 2 var_i."""
     if s.k < 2:
         return FEW_CLUSTERS
-    widest, narrow = 0.0, 0
-    for i in range(s.k):
-        widest = max(widest, s.var[i])
-        if s.var[i] < s.var[narrow]:
-            narrow = i
+    widest = largest(s.var)
     if widest <= 0.0:
         return ZERO_WITHIN_0
-    least = math.inf
-    for j in range(s.k):
-        if j != narrow:
-            least = min(least, (s.CP[narrow] + s.CP[j]) / (s.n[narrow] + s.n[j]))
-    return least / (2.0 * widest)
+    return least_pooled(s.var, s.CP, s.n) / (2.0 * widest)

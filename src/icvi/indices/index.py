@@ -31,6 +31,7 @@ _ASKS = {
     "CP_0": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
+    "closeness": L.WANT_CLOSENESS | L.WANT_SPREAD | L.WANT_NEAREST,
     "nearest": L.WANT_NEAREST,
     "D_min": L.WANT_NEAREST,
     "farthest": L.WANT_FARTHEST,

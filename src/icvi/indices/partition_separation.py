@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
+from icvi.indices.reductions import largest
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 
@@ -27,15 +28,9 @@ from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
     reference="Yang & Wu 2001; Lughofer 2008",
 )
 def PS(s: State) -> float:
-    """Sum over clusters of n_i / max n - exp(-nearest_i / beta_T)."""
+    """Sum over clusters of n_i / max n, and of -exp(-nearest_i / beta_T)."""
     if s.k < 2:
         return FEW_CLUSTERS
     if s.beta_T <= 0.0:
         return COINCIDENT_0
-    largest = 0.0
-    for i in range(s.k):
-        largest = max(largest, s.n[i])
-    total = 0.0
-    for i in range(s.k):
-        total += s.n[i] / largest - math.exp(-s.nearest[i] / s.beta_T)
-    return total
+    return s.N / largest(s.n) - s.closeness

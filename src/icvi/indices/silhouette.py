@@ -32,11 +32,10 @@ def SIL(s: State) -> float:
     """Mean over clusters of (b_i - a_i) / max(a_i, b_i)."""
     if s.k < 2:
         return FEW_CLUSTERS
-    total = 0.0
+    total, empty = 0.0, 0
     for i in range(s.k):
         a, b = s.var[i], s.b[i]
         larger = max(a, b)
-        if larger <= 0.0:
-            return COINCIDENT_0
+        empty += larger <= 0.0
         total += (b - a) / larger
-    return total / s.k
+    return total / s.k if empty == 0 else COINCIDENT_0

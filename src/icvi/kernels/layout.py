@@ -84,7 +84,8 @@ Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W
 SEP = 1  # ||v_i - mu||^2; column 0: B
-SPREAD = 2  # column 0: beta_T
+SPREAD = 2  # column 0: beta_T; column 1: the sum of exp(-nearest_i / beta_T)
+CLOSENESS = 1
 MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
@@ -102,7 +103,9 @@ OWN = 19  # scratch: a row of a pair table
 SEEN = 20  # scratch: a column of a pair table
 OWNER = 21  # where columns are prototypes: the number of the cluster that owns each, from 1
 KEPT_CP = 22  # where samples fade: CP as it is kept
-CACHE_ROWS = 23
+LANE = 23  # the number of every column; column 0: the number of clusters that both rows are for
+OUTSIDE = 24  # infinite in columns that are no cluster, else minus infinity
+CACHE_ROWS = 25
 
 WANT_BETWEEN = 1
 WANT_SPREAD = 2
@@ -117,6 +120,7 @@ WANT_LOG_CIP = 512
 WANT_SCATTER = 1024
 WANT_SEP = 2048
 WANT_MIXTURES = 4096
+WANT_CLOSENESS = 8192
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP

@@ -44,6 +44,8 @@ class State(NamedTuple):
     sep: Vector
     #: mean squared distance of the centroids to their unweighted mean
     beta_T: float
+    #: sum over clusters of exp(-nearest_i / beta_T)
+    closeness: float
     #: (k,) min over j != i of D_ij = ||v_i - v_j||^2
     nearest: Vector
     #: (k,) max over j of D_ij

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import math
+import sys
 
 from numba import types
 
-from icvi.kernels.compiler.compiling import SUMS, kernel
+from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.instructions import greater, lesser, pick
+
+
+# Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
+_HUGE = sys.float_info.max
 
 
 @embedded(returns=types.float64, fastmath=SUMS)
@@ -38,8 +44,32 @@ def square_gap(Q, J, place, d):
     return s
 
 
-# It never sees nan; the flag only allows vector minima.
-@kernel(fastmath=SUMS | {"nnan"})
+@embedded(returns=types.float64, fastmath=MINIMA)
+def largest(values):
+    """The largest of some numbers."""
+    s = -math.inf
+    for i in range(values.size):
+        s = greater(s, values[i])
+    return s
+
+
+@embedded(returns=types.float64, fastmath=MINIMA)
+def least_pooled(var, CP, n):
+    """Min over pairs of (CP_i + CP_j) / (n_i + n_j); see `icvi.indices.reductions`."""
+    least = math.inf
+    for i in range(var.size):
+        least = lesser(least, var[i])
+    narrow = 0
+    while narrow < var.size - 1 and var[narrow] != least:
+        narrow += 1
+    CP_narrow, n_narrow, least = CP[narrow], n[narrow], math.inf
+    for i in range(var.size):
+        pooled = (CP_narrow + CP[i]) / (n_narrow + n[i])
+        least = lesser(least, pick(i == narrow, _HUGE, pooled))
+    return least
+
+
+@kernel(fastmath=MINIMA)
 def extreme(row, k, sign):
     """Least of row[1..k] where sign is 1, greatest where it is -1."""
     s = math.inf

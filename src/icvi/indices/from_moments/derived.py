@@ -33,6 +33,7 @@ def derive(m: Moments, want: int) -> State:
         sep[:], spread[:] = 0.0, 0.0
     W, B = float(m.CP.sum()), float(m.n @ sep)
     nearest, farthest, b, R = _row_extremes(m) if want & L.WANT_DISTANCES else [_NOT_ASKED] * 4
+    beta_T = float(np.einsum("ij,ij->", spread, spread)) / k
     return State(
         k=k,
         d=d,
@@ -46,7 +47,8 @@ def derive(m: Moments, want: int) -> State:
         W=W,
         B=B,
         sep=sep,
-        beta_T=float(np.einsum("ij,ij->", spread, spread)) / k,
+        beta_T=beta_T,
+        closeness=float(np.exp(-nearest / beta_T).sum()),
         nearest=nearest,
         farthest=farthest,
         D_min=float(nearest.min(initial=math.inf)),

@@ -5,7 +5,8 @@ With the distances to one cluster J, which are at hand,
     beta_T = mean of D_iJ - ||v_J - vbar||^2
 
 where the difference is at least 1 / (k + 1) of what it is taken from. The sum of the centroids
-is kept in two parts, and follows each centroid that moved.
+is kept in two parts, and follows each centroid that moved. What PS sums over the clusters depends on
+beta_T, which every sample changes, so all of it is computed here, in vector registers.
 """
 
 from __future__ import annotations
@@ -14,20 +15,32 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array
-from icvi.kernels.compiler.compiling import step
+from icvi.kernels.compiler.addresses import array, line, row
+from icvi.kernels.compiler.compiling import SUMS, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.doubles import add
+from icvi.kernels.exponential import exp_negative
 from icvi.kernels.sums import square_gap, total
 
 
-@embedded(fastmath=False)
-def follow(Q, last, J, sign, d):
-    """Add the centroid that was last counted for J, times sign, to the sum in the last place."""
+@embedded(fastmath=False, noalias=True)
+def follow(total, total_low, counted, counted_low, v, v_low, d):
+    """Let the sum of the centroids have v instead of what was last counted."""
     for t in range(d):
-        v, v_low = sign * Q[J, L.Q_COUNTED, t], sign * Q[J, L.Q_COUNTED + 1, t]
-        Q[last, 0, t], Q[last, 1, t] = add(Q[last, 0, t], Q[last, 1, t], v, v_low)
+        high, low = add(total[t], total_low[t], -counted[t], -counted_low[t])
+        total[t], total_low[t] = add(high, low, v[t], v_low[t])
+        counted[t], counted_low[t] = v[t], v_low[t]
+
+
+@embedded(fastmath=False, noalias=True)
+def divide(total, total_low, mean, mean_low, k, d):
+    """The mean of the centroids, from their sum."""
+    for t in range(d):
+        v = total[t] / k
+        v += (fma(-v, k, total[t]) + total_low[t]) / k
+        mean[t] = v
+        mean_low[t] = (fma(-v, k, total[t]) + total_low[t]) / k
 
 
 @embedded(returns=types.boolean)
@@ -40,6 +53,15 @@ def moved(Q, J, d):
     return False
 
 
+@embedded(returns=types.float64, fastmath=SUMS)
+def exponentials(nearest, factor, k):
+    """Sum of exp(factor nearest[i]) over 1..k; no exponent is positive."""
+    s = 0.0
+    for i in range(1, k + 1):
+        s += exp_negative(factor * nearest[i])
+    return s
+
+
 # Rounding matters: nothing may be fused or moved.
 @step(fastmath=False)
 def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
@@ -50,22 +72,17 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     J = np.int64(0)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
-        if not moved(Q, J, d):
-            continue
-        sign = -1.0
-        for _ in range(2):
-            follow(Q, last, J, sign, d)
-            sign = 1.0
-            for t in range(d):
-                Q[J, L.Q_COUNTED, t] = Q[J, L.Q_MEAN, t]
-                Q[J, L.Q_COUNTED + 1, t] = Q[J, L.Q_MEAN + 1, t]
+        if moved(Q, J, d):
+            counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
+            v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+            follow(row(Q, last, 0), row(Q, last, 1), counted, counted_low, v, v_low, d)
     if J == 0:
         return 0.0
-    for t in range(d):
-        v = Q[last, 0, t] / k
-        v += (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
-        Q[last, 2, t] = v
-        Q[last, 3, t] = (fma(-v, k, Q[last, 0, t]) + Q[last, 1, t]) / k
+    mean, mean_low = row(Q, last, 2), row(Q, last, 3)
+    divide(row(Q, last, 0), row(Q, last, 1), mean, mean_low, np.float64(k), d)
     beta_T = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
     C[L.SPREAD, 0] = beta_T if beta_T > 0.0 else 0.0  # max() would be compiled for itself
+    if m[L.WANT] & L.WANT_CLOSENESS:
+        nearest = line(C, L.NEAREST)
+        C[L.SPREAD, L.CLOSENESS] = exponentials(nearest, -1.0 / C[L.SPREAD, 0], k)
     return 0.0

@@ -39,6 +39,9 @@ OPTIONS: dict[str, Any] = {
 #: reordering makes 0. Compare with infinity instead.
 SUMS = {"reassoc", "contract", "nsz"}
 
+#: Flags for minima and maxima of what is never nan: without them, these are not vectorised.
+MINIMA = SUMS | {"nnan"}
+
 #: Flags for everything else: a product and a sum may be fused.
 FUSED = {"contract"}
 

@@ -13,7 +13,8 @@ from typing import Any
 import numba
 
 from icvi.errors import IndexCompilationError
-from icvi.kernels import layout
+from icvi.indices import reductions
+from icvi.kernels import layout, sums
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import SUMS, kernel, step
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
@@ -44,6 +45,7 @@ FIELDS = {
     "B": "C[L.SEP, 0]",
     "sep": "C[L.SEP, 1 : m[L.K] + 1]",
     "beta_T": "C[L.SPREAD, 0]",
+    "closeness": "C[L.SPREAD, L.CLOSENESS]",
     "nearest": "C[L.NEAREST, 1 : m[L.K] + 1]",
     "farthest": "C[L.FARTHEST, 1 : m[L.K] + 1]",
     "D_min": "C[L.NEAREST, 0]",
@@ -62,6 +64,12 @@ FIELDS = {
     "mixture_h": "G[0, L.G_H_SUM]",
     "mixture_cip": "G[0, L.G_CIP_SUM]",
     "mixture_log_cip": "G[0, L.G_LOG_CIP]",
+}
+
+#: What compiled readings call instead.
+_KERNELS: dict[Callable[..., Any], Any] = {
+    reductions.largest: sums.largest,
+    reductions.least_pooled: sums.least_pooled,
 }
 
 _ENTRY = """
@@ -147,6 +155,8 @@ def _jitted(function: Any, **options: Any) -> Any:
     """The function ready to be called from compiled code, with the plain functions it calls."""
     if not isinstance(function, FunctionType):
         return function
+    if function in _KERNELS:
+        return _KERNELS[function]
     scope = dict(function.__globals__)
     for name in set(function.__code__.co_names) & scope.keys():
         if isinstance(scope[name], FunctionType) and scope[name] is not function:

@@ -1,0 +1,28 @@
+"""Minima and maxima over clusters, for readings; compiled ones call kernels.sums instead.
+
+A loop with a comparison is as clear, but stays scalar: at k = 200 it takes ten times as long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+
+def largest(values: Vector) -> float:
+    """The largest of some numbers."""
+    return float(values.max())
+
+
+def least_pooled(var: Vector, CP: Vector, n: Vector) -> float:
+    """Min over pairs of (CP_i + CP_j) / (n_i + n_j).
+
+    One of the two is the cluster with the smallest var, because the fraction lies between the var
+    of both.
+    """
+    narrow = int(var.argmin())
+    pooled = (CP[narrow] + CP) / (n[narrow] + n)
+    pooled[narrow] = np.inf
+    return float(pooled.min())
