@@ -23,12 +23,16 @@ from icvi.kernels.compiler.addresses import array, line
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
+from icvi.kernels.caches.sweep import arrange, sweep
 from icvi.kernels.sums import extreme
 
 
 _THREE = types.UniTuple(types.float64, 3)
 # Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
 _HUGE = sys.float_info.max
+#: Clusters from which on all rows are scanned by `sweep`, if many have changed.
+_MANY = 500
+_FARTHEST = 1  # the family whose entries are not those of near clusters
 
 
 @embedded(noalias=True, forceinline=True)
@@ -125,6 +129,14 @@ def two_least(own, lane, end):
     return first, first if equal > 1.0 else second, at
 
 
+@embedded
+def scan(C, family, sign, row, end, D):
+    """Have a row know the two best of its entries; row D of C has the distances."""
+    entries(C, family, sign, row, end, line(C, D))
+    first, second, at = two_least(line(C, L.OWN), line(C, L.LANE), end)
+    C[family, row], C[family + 1, row], C[family + 2, row] = sign * first, sign * second, at
+
+
 @embedded(returns=types.float64, noalias=True, forceinline=True, fastmath=MINIMA)
 def offer(seen, sign, J, own_best, lane, best, bound, where, end):
     """Have every row know its new entry in column J; how many must be scanned again."""
@@ -167,9 +179,22 @@ def refresh_family(A, C, family, sign, J, k, d, end):
     for i in range(1, k + 1):
         if where[i] == J and sign * best[i] > sign * bound[i]:
             distances(A, i, d, line(C, L.RESCAN), end)
-            entries(C, family, sign, i, end, line(C, L.RESCAN))
-            first, second, where[i] = two_least(own, lane, end)
-            best[i], bound[i] = sign * first, sign * second
+            scan(C, family, sign, i, end, L.RESCAN)
+
+
+@embedded
+def refresh_all(A, C, want, k, d, end):
+    """Bring all rows of all families up to date, where many have changed."""
+    arrange(A, C, k, d)
+    for f in range(L.FAMILIES):
+        if want & (L.WANT_NEAREST << f) and f != _FARTHEST and sweep(A, C, L.NEAREST + 3 * f, k, d):
+            want &= ~(L.WANT_NEAREST << f)
+    for i in range(1, k + 1):
+        if want & L.WANT_DISTANCES:
+            distances(A, i, d, line(C, L.DISTANCE), end)
+        for f in range(L.FAMILIES):
+            if want & (L.WANT_NEAREST << f):
+                scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE)
 
 
 @step
@@ -188,13 +213,18 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
                 if i > k:
                     C[L.NEAREST + 3 * f + 2, i] = 0.0  # what has gone needs no scan
         C[L.LANE, 0] = k
-    for q in range(m[L.STALE]):
+    start = np.int64(0)
+    if k > _MANY and 4 * m[L.STALE] > k:
+        refresh_all(A, C, want, k, d, end)
+        start, want = m[L.STALE] - 1, np.int64(0)
+    for q in range(start, m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
         distances(A, J, d, line(C, L.DISTANCE), end)
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):
                 sign = 1.0 if f % 2 == 0 else -1.0
                 refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d, end)
+    want = m[L.WANT]
     if want & L.WANT_NEAREST:
         C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
     if want & L.WANT_FARTHEST:
