@@ -136,6 +136,28 @@ def test_a_command_tells_that_it_is_ready_alive_and_stopping(manager, tmp_path):
         end_all()
 
 
+def test_the_first_process_of_a_container_stops_when_it_is_told_to(manager, tmp_path):
+    # The system drops a signal to process 1 that has no handler for it.
+    alone = ["unshare", "--pid", "--fork", "--kill-child"]
+    if not shutil.which("unshare") or processes.run([*alone, "true"]).returncode:
+        pytest.skip("no way to be process 1: unshare needs root")
+    path = write_samples(tmp_path / "s.csv", *samples(30))
+    options = ["--labels", "c", "--indices", "CH", "--follow", "--quiet"]
+    process = processes.begin(
+        [*alone, sys.executable, "-m", "icvi", "watch", str(path), *options],
+        cwd=tmp_path,
+        env={**os.environ, "NOTIFY_SOCKET": str(tmp_path / "notify")},
+    )
+    try:
+        assert manager.next() == "READY=1"
+        (first,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert Path(f"/proc/{first}/status").read_text().partition("NSpid:")[2].split()[1] == "1"
+        os.kill(int(first), signal.SIGTERM)
+        assert process.wait(PATIENCE) == 143
+    finally:
+        processes.end(process)
+
+
 # -- the log ---------------------------------------------------------------------------------
 
 
