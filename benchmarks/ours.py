@@ -59,6 +59,14 @@ def batch(job: Job) -> Result:
     return summary(seconds) | same
 
 
+def many_clusters(job: Job) -> Result:
+    """Measure a stream that brings all clusters between two readings, and the second of these."""
+    X, labels = stream(job["seed"], job["d"], job["k"], job["warm"])
+    icvi.Tracker(job["indices"]).update_many(X[:100], labels[:100])  # compiled
+    tracker = icvi.Tracker(job["indices"])
+    return summary([cpu(lambda: tracker.update_many(X, labels, every=len(X)))])
+
+
 def silhouette(job: Job) -> Result:
     """Measure the silhouette of one data set, on all cores."""
     X, labels = stream(job["seed"], job["d"], job["k"], job["n"])
@@ -107,6 +115,7 @@ if __name__ == "__main__":
             "chunked": chunked,
             "single": single,
             "batch": batch,
+            "many_clusters": many_clusters,
             "silhouette": silhouette,
             "memory": memory,
             "insight": insight,

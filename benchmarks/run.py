@@ -30,6 +30,7 @@ from watching import watching
 EIGHT = ["CH", "SIL", "DB", "GD43", "GD53", "PS", "WB", "XB"]
 THEIRS = {"SIL": "cSIL"}  # the same index under cvi's name
 COVARIANCE = ["NI", "rCIP", "rH"]
+MANY = ["CH", "SIL", "DB", "XB"]
 
 # d, k, samples per repeat for cvi (it needs up to 25 ms for one), target of the chunked run
 SIZES = [(2, 15, 40, 1000), (2, 200, 8, 3000), (50, 50, 15, 1000)]
@@ -171,6 +172,17 @@ def growth(bench: Bench) -> Iterator[Row]:
             ratio=many["us"] / few["us"],
             at_most=most,
         )
+
+
+    result = bench.ours(bench.job("many_clusters", 2, 100_000, 0, MANY))
+    yield Row(
+        group="growth",
+        what=f"{', '.join(MANY)}, d=2, k=100,000: 300,000 samples and one reading",
+        ours=times(result),
+        ratio=result["us"] / 1e6,
+        at_most=5,
+        ratio_unit="s",
+    )
 
 
 def insight(bench: Bench) -> Iterator[Row]:

@@ -148,7 +148,9 @@ class Changes:
                     break
                 changed = ended != L.FADED
                 self._finish(part.start + r, ended)
-        p.add_noise(float(weights @ self.noise[part]))
+        # Not a product: that wakes the threads of BLAS, which then wait, busily, on other cores.
+        if (noise := self.noise[part]).any():
+            p.add_noise(float((weights * noise).sum()))
 
     def _add(
         self, prepare: Callable[[], object], part: slice, rows: Integers, out: Floats, ks: Integers
@@ -191,7 +193,7 @@ class Changes:
             self.run()
             return
         if self.noise.any():
-            self.partition.add_noise(float(self.weights @ self.noise))
+            self.partition.add_noise(float((self.weights * self.noise).sum()))
 
     def _finish(self, r: int, ended: int) -> None:
         """Do what the compiled loop cannot do at change r: drop columns, raise errors."""
