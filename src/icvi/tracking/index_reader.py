@@ -48,7 +48,7 @@ class IndexReader:
 
     def hold(self, partition: Clusters) -> None:
         """Read the indices from this partition from now on."""
-        self.partition, self._form = partition, 0  # the form that the caches belong to
+        self.partition, self.form = partition, -1  # the form that the caches belong to: none
         self._grown = self.plan.G
         partition.meta[L.WANT] = self._want
         partition.before_growing = self._grow
@@ -57,16 +57,21 @@ class IndexReader:
 
     def read(self) -> list[float]:
         """Values of all indices now."""
-        if self.partition.n_clusters and self.indices:
+        p = self.partition
+        # Every call counts here: one that has nothing to do takes as long as an index.
+        if p.form != self.form:
+            if not (p.n_clusters and self.indices):
+                return self._out.tolist()
             self.prepare()
-            self.partition.show()
-            self.partition.read()
+        if not p.shown:
+            p.show()
+        p.read()
         return self._out.tolist()
 
     def prepare(self) -> Plan:
         """The plan, with caches that fit the partition; new caches are empty."""
         p = self.partition
-        if p.form == self._form:
+        if p.form == self.form:
             return self.plan
         d = int(p.meta[L.D])
         fitting = (G for G in (self._grown, self.plan.G) if G.shape == self._shape(p.columns, d))
@@ -83,7 +88,7 @@ class IndexReader:
             G[g, 0, L.G_DELTA] = ridge.value(d)
         self.plan.G = self._grown = G
         p.adopt(self.plan, self._out)
-        self._form = p.form
+        self.form = p.form
         return self.plan
 
     def _grow(self, columns: int, d: int) -> None:
