@@ -173,7 +173,6 @@ def growth(bench: Bench) -> Iterator[Row]:
             at_most=most,
         )
 
-
     result = bench.ours(bench.job("many_clusters", 2, 100_000, 0, MANY))
     yield Row(
         group="growth",

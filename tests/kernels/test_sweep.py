@@ -37,7 +37,7 @@ CASES = {
     "many features, where the sweep gives up": partition(4, 12),
     "far from the origin": partition(5, 2, offset=1e8),
     "one far cluster": partition(6, 2),
-    "all in one feature": partition(7, 3) ,
+    "all in one feature": partition(7, 3),
     "the same points": partition(8, 2),
 }
 CASES["one far cluster"][0][0] = 1e9

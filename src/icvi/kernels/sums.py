@@ -11,7 +11,6 @@ from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
 
-
 # Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
 _HUGE = sys.float_info.max
 

@@ -95,7 +95,7 @@ class Arenas:
         self.columns = 0
         self.fades = False  # whether covariances are those of weights that fade
         self.factor = 1.0  # what stored weights are multiplied by when they are read
-        self.shown = True  # whether A holds the multiplied weights
+        self._shown = True  # whether A holds the multiplied weights
         self.form = 0  # counts up when columns are added or dropped: earlier caches are invalid
         self.A = np.zeros((L.V, 0))
         self.Q = np.zeros((0, L.Q_S, 0))
@@ -183,7 +183,7 @@ class Arenas:
         if k:
             show(A, Q, used, d, scatter)
         self._install(A, Q, C, d)
-        self.shown = self.factor == 1.0
+        self._shown = self.factor == 1.0
         m[L.LAST] = k
         self.touch_all()
 
@@ -225,6 +225,7 @@ class Arenas:
         if len(self.C) < L.CACHE_ROWS:
             added = np.zeros((L.CACHE_ROWS - len(self.C), self.columns))
             self.C = np.concatenate([self.C, added])
+            self.touch_all()  # what is in the new rows, and in unused places of the old ones
         if len(self.A) == L.state_rows(d, self._scatter):
             return
         self.A = np.concatenate(
@@ -234,7 +235,7 @@ class Arenas:
         if self.factor != 1.0:
             show(self.A, self.Q, slice(0, self.n_clusters + 1), d, self._scatter)
             self.begin_fading()
-            self.shown = False
+            self._shown = False
 
     # -- whole columns ---------------------------------------------------------------------
 
@@ -301,7 +302,7 @@ class Arenas:
                 rows = other.Q[used, L.Q_S + half :: 2]
                 self.Q[used, L.Q_S + half] = rows.diagonal(axis1=1, axis2=2)
         self.meta[L.K], self.meta[L.LAST] = k, other.meta[L.LAST]
-        self.shown = self.factor == 1.0
+        self._shown = self.factor == 1.0
         self.touch_all()
 
     # -- many samples ----------------------------------------------------------------------
@@ -357,7 +358,7 @@ class Arenas:
 
     def _installed(self) -> Mark:
         """The arrays, and what belongs to them."""
-        return None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self.shown
+        return None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
         """What `restore` needs to undo all changes from now on.
@@ -385,8 +386,8 @@ class Arenas:
     def restore(self, saved: Mark | Snapshot) -> None:
         """Undo all changes since `mark` or `snapshot`; twice is the same as once."""
         installed = saved if saved[0] is None else saved[0]
-        _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self.shown = installed
-        self.shown = self.shown and self.factor == 1.0  # what is kept for that is of later
+        _, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown = installed
+        self._shown = self._shown and self.factor == 1.0  # what is kept for that is of later
         m = self.meta
         m[L.D], m[L.ROWS] = self._shape[0] if self._shape else 0, len(self.A)
         m[L.COLUMNS], m[L.Q_ROWS], m[L.Q_WIDTH] = self.columns, *self.Q.shape[1:]
@@ -465,13 +466,13 @@ class Arenas:
 
     def fade(self, factor: float) -> None:
         """Set the factor that stored weights are multiplied by when they are read."""
-        self.factor, self.shown = factor, False
+        self.factor, self._shown = factor, False
 
     def show(self) -> None:
         """Multiply the weights that readings see by the present factor."""
-        if not self.shown:
+        if not self._shown:
             kernel("show_all")(self.meta, self.factor)
-            self.shown = True
+            self._shown = True
             if self.meta[L.STALE] == 0 and self.n_clusters:
                 # Noise changes no cluster, but all clusters have faded since the last reading.
                 self._touch(np.array([max(1, self.meta[L.LAST])]))

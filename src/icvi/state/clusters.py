@@ -370,7 +370,7 @@ class Clusters(Arenas):
         for column in self.faded(least, self.factor):
             self.subtract_from_all(column)
             self.drop(column)
-        factor, self.factor, self.shown = self.factor, 1.0, True
+        factor, self.factor, self._shown = self.factor, 1.0, True
         if factor != 1.0:
             self._scale(factor)
 
@@ -451,7 +451,7 @@ class Clusters(Arenas):
         self.meta[L.LOGGED] = 0
         # As `_installed`, inlined because every single sample calls this.
         return (
-            *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self.shown),
+            *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
             *(self._noise, len(labels.columns), labels.next_serial),
         )
 

@@ -89,7 +89,7 @@ def unpack_clusters(part: Part, like: Clusters | None = None) -> Clusters:
     rising = [*p._labels.serials, p._labels.next_serial]
     part.require(all(a < b for a, b in pairwise(rising)), "serials", "rising numbers", rising)
     p.factor = part.number("factor", math.ulp(0.0), 1.0)
-    p.shown = p.factor == 1.0
+    p._shown = p.factor == 1.0
     if d:
         _put_columns(part, p, k, d, 0 if like is None else int(like.meta[L.WANT]))
         p.meta[L.K], p.meta[L.LAST] = k, part.whole("last", 0, k)

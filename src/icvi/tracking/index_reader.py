@@ -48,7 +48,8 @@ class IndexReader:
 
     def hold(self, partition: Clusters) -> None:
         """Read the indices from this partition from now on."""
-        self.partition, self.form = partition, -1  # the form that the caches belong to: none
+        self.partition, self._form = partition, 0  # the form that the caches belong to
+        self.form = -1  # the same, once there were clusters to read
         self._grown = self.plan.G
         partition.meta[L.WANT] = self._want
         partition.before_growing = self._grow
@@ -63,15 +64,15 @@ class IndexReader:
             if not (p.n_clusters and self.indices):
                 return self._out.tolist()
             self.prepare()
-        if not p.shown:
-            p.show()
+            self.form = p.form
+        p.show()
         p.read()
         return self._out.tolist()
 
     def prepare(self) -> Plan:
         """The plan, with caches that fit the partition; new caches are empty."""
         p = self.partition
-        if p.form == self.form:
+        if p.form == self._form:
             return self.plan
         d = int(p.meta[L.D])
         fitting = (G for G in (self._grown, self.plan.G) if G.shape == self._shape(p.columns, d))
@@ -88,7 +89,7 @@ class IndexReader:
             G[g, 0, L.G_DELTA] = ridge.value(d)
         self.plan.G = self._grown = G
         p.adopt(self.plan, self._out)
-        self.form = p.form
+        self._form = p.form
         return self.plan
 
     def _grow(self, columns: int, d: int) -> None:
@@ -110,5 +111,6 @@ class IndexReader:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(own_arrays(state))
+        self._want = wanted(self.indices)  # another version may want other caches
         self.plan = make_plan(self.indices, self._ridges)
         self.hold(self.partition)

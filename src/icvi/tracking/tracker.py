@@ -1279,6 +1279,7 @@ class Tracker(ClusterSummary):
     def _read(self) -> list[float]:
         """Readings of all indices; computed once per change of the state."""
         if self._stale:
+            # To ask for the number of clusters takes longer than to see that there were some.
             if self._reader.form == self._clusters.form or self._clusters.n_clusters:
                 self._values = self._reader.read()
                 if self._prototypes is not None:

@@ -5,8 +5,8 @@ With the distances to one cluster J, which are at hand,
     beta_T = mean of D_iJ - ||v_J - vbar||^2
 
 where the difference is at least 1 / (k + 1) of what it is taken from. The sum of the centroids
-is kept in two parts, and follows each centroid that moved. What PS sums over the clusters depends on
-beta_T, which every sample changes, so all of it is computed here, in vector registers.
+is kept in two parts, and follows each centroid that moved. What PS sums over the clusters depends
+on beta_T, which every sample changes, so all of it is computed here, in vector registers.
 """
 
 from __future__ import annotations

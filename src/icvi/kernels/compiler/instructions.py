@@ -45,9 +45,7 @@ def _of_two(name):
 
         def codegen(context, builder, signature, arguments):
             kind = ir.FunctionType(double, [double, double])
-            return builder.call(
-                builder.module.declare_intrinsic(name, [double], kind), arguments
-            )
+            return builder.call(builder.module.declare_intrinsic(name, [double], kind), arguments)
 
         return types.float64(types.float64, types.float64), codegen
 
@@ -80,8 +78,8 @@ def power_of_two(typingctx, m):
     def codegen(context, builder, signature, arguments):
         # Adding 2^52 puts the exponent m + 1023 into the lowest bits; the shift moves it up.
         integer, double = ir.IntType(64), ir.DoubleType()
-        sum = builder.fadd(arguments[0], double(2.0**52 + 1023.0))
-        bits = builder.shl(builder.bitcast(sum, integer), integer(52))
+        shifted = builder.fadd(arguments[0], double(2.0**52 + 1023.0))
+        bits = builder.shl(builder.bitcast(shifted, integer), integer(52))
         return builder.bitcast(bits, double)
 
     return types.float64(types.float64), codegen
