@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -74,7 +75,8 @@ def _all_readings() -> Iterator[Callable[[], object]]:
 def _compile_plan(index: Index) -> None:
     """Compile the reading of an index, and what refreshes the caches that it looks at."""
     from icvi.indices.conn_index import ConnIndex
-    from icvi.tracking.plan import make_plan
+    from icvi.tracking.plan import make_plan, sweep_address
 
     if not isinstance(index, ConnIndex):  # that one is read by the kernels of the graph
         make_plan([index], [index.regularisation] if index.regularisation else [])
+        sweep_address(index.want, sys.maxsize)  # whatever the number of clusters

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
-from icvi.indices.reductions import largest, least_pooled
+from icvi.kernels.reductions import largest, least_pooled
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 

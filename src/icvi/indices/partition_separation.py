@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
-from icvi.indices.reductions import largest
+from icvi.kernels.reductions import largest
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 

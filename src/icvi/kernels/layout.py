@@ -60,7 +60,11 @@ LOG_ROOM = 24  #: how many columns fit
 UNDO_K = 25  #: K, LAST and STALE as they were before the first column was logged
 UNDO_LAST = 26
 UNDO_STALE = 27
-META = 28
+AT_SWEEP = 28  #: the step that scans all rows of pair tables; 0 where clusters are few
+META = 29
+
+#: Clusters from which on that step is used, if many have changed.
+MANY = 500
 
 # A: the state
 N = 0

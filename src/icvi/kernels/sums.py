@@ -54,7 +54,7 @@ def largest(values):
 
 @embedded(returns=types.float64, fastmath=MINIMA)
 def least_pooled(var, CP, n):
-    """Min over pairs of (CP_i + CP_j) / (n_i + n_j); see `icvi.indices.reductions`."""
+    """Min over pairs of (CP_i + CP_j) / (n_i + n_j); see `icvi.kernels.reductions`."""
     least = math.inf
     for i in range(var.size):
         least = lesser(least, var[i])

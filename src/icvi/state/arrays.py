@@ -221,7 +221,8 @@ class Arenas:
 
     def _upgrade(self) -> None:
         """Rows that a state of an earlier version, which comes from a pickle, does not have."""
-        m, d = self.meta, int(self.meta[L.D])
+        self.meta = m = np.append(self.meta, np.zeros(L.META - len(self.meta), dtype=np.int64))
+        d = int(m[L.D])
         if len(self.C) < L.CACHE_ROWS:
             added = np.zeros((L.CACHE_ROWS - len(self.C), self.columns))
             self.C = np.concatenate([self.C, added])
@@ -484,9 +485,13 @@ class Arenas:
 
     # -- readings --------------------------------------------------------------------------
 
-    def adopt(self, plan: Plan, out: Floats) -> None:
-        """Have readings taken by this plan; the caller keeps it and its arrays alive."""
+    def adopt(self, plan: Plan, out: Floats, sweep: int) -> None:
+        """Have readings taken by this plan; the caller keeps it and its arrays alive.
+
+        ``sweep`` is the address of the step for many clusters, or 0.
+        """
         m = self.meta
+        m[L.AT_SWEEP] = sweep
         m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
         m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
         for place, array in (

@@ -14,7 +14,7 @@ from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.state.arrays import Plan, zeros
 from icvi.state.clusters import Clusters
-from icvi.tracking.plan import make_plan
+from icvi.tracking.plan import make_plan, sweep_address
 from icvi.transactions import own_arrays
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,7 @@ class IndexReader:
         for g, ridge in enumerate(self._ridges):
             G[g, 0, L.G_DELTA] = ridge.value(d)
         self.plan.G = self._grown = G
-        p.adopt(self.plan, self._out)
+        p.adopt(self.plan, self._out, sweep_address(self._want, p.columns))
         self._form = p.form
         return self.plan
 

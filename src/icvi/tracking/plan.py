@@ -52,3 +52,12 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
     elif want & L.WANT_LOGDET:
         gaussian.append(caches.refresh_covariance)
     return steps + [(step.address, group) for step in gaussian for group in range(groups)]
+
+
+def sweep_address(want: int, columns: int) -> int:
+    """Address of the step that compares many clusters at once; 0 where it is not needed."""
+    if columns <= L.MANY or not want & L.WANT_DISTANCES:
+        return 0
+    from icvi.kernels import caches
+
+    return int(caches.sweep_all.address)

@@ -19,8 +19,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.sweep import arrange, sweep
-from icvi.kernels.compiler.addresses import array, line
+from icvi.kernels.compiler.addresses import array, call_step, line
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
@@ -29,9 +28,6 @@ from icvi.kernels.sums import extreme
 _THREE = types.UniTuple(types.float64, 3)
 # Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
 _HUGE = sys.float_info.max
-#: Clusters from which on all rows are scanned by `sweep`, if many have changed.
-_MANY = 500
-_FARTHEST = 1  # the family whose entries are not those of near clusters
 
 
 @embedded(noalias=True, forceinline=True)
@@ -53,7 +49,7 @@ def add_gaps(high, low, next_high, next_low, J, row, end):
         row[i] += e * e + f * f
 
 
-@embedded(forceinline=True)
+@embedded
 def distances(A, J, d, row, end):
     """row[i] = D_iJ = ||v_i - v_J||^2 for every cluster i; 0 for J itself.
 
@@ -96,7 +92,7 @@ def turn(D, J, sign, lane, outside, own, end):
         own[i] = greater(sign * D[i], pick(lane[i] == J, math.inf, outside[i]))
 
 
-@embedded(forceinline=True)
+@embedded
 def entries(C, family, sign, J, end, D):
     """Entries of row J of a table in OWN, of its column J in SEEN if it is not the same.
 
@@ -112,7 +108,7 @@ def entries(C, family, sign, J, end, D):
         turn(D, J, sign, lane, outside, own, end)
 
 
-@embedded(returns=_THREE, noalias=True, forceinline=True, fastmath=MINIMA)
+@embedded(returns=_THREE, noalias=True, fastmath=MINIMA)
 def two_least(own, lane, end):
     """The smallest entry, the second smallest, and the column of the smallest."""
     first, second, at, equal = math.inf, math.inf, 0.0, 0.0
@@ -160,7 +156,7 @@ def offer(seen, sign, J, own_best, lane, best, bound, where, end):
     return scans
 
 
-@embedded(forceinline=True)
+@embedded
 def refresh_family(A, C, family, sign, J, k, d, end):
     """Bring one family up to date: scan row J, then every row whose best may be elsewhere now.
 
@@ -177,21 +173,6 @@ def refresh_family(A, C, family, sign, J, k, d, end):
         if where[i] == J and sign * best[i] > sign * bound[i]:
             distances(A, i, d, line(C, L.RESCAN), end)
             scan(C, family, sign, i, end, L.RESCAN)
-
-
-@embedded
-def refresh_all(A, C, want, k, d, end):
-    """Bring all rows of all families up to date, where many have changed."""
-    arrange(A, C, k, d)
-    for f in range(L.FAMILIES):
-        if want & (L.WANT_NEAREST << f) and f != _FARTHEST and sweep(A, C, L.NEAREST + 3 * f, k, d):
-            want &= ~(L.WANT_NEAREST << f)
-    for i in range(1, k + 1):
-        if want & L.WANT_DISTANCES:
-            distances(A, i, d, line(C, L.DISTANCE), end)
-        for f in range(L.FAMILIES):
-            if want & (L.WANT_NEAREST << f):
-                scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE)
 
 
 @step
@@ -211,8 +192,9 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
                     C[L.NEAREST + 3 * f + 2, i] = 0.0  # what has gone needs no scan
         C[L.LANE, 0] = k
     start = np.int64(0)
-    if k > _MANY and 4 * m[L.STALE] > k:
-        refresh_all(A, C, want, k, d, end)
+    if k > L.MANY and 4 * m[L.STALE] > k and m[L.AT_SWEEP] != 0:
+        address = m[L.AT_SWEEP]
+        call_step(address, A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters)
         start, want = m[L.STALE] - 1, np.int64(0)
     for q in range(start, m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])

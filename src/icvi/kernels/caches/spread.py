@@ -18,13 +18,13 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, line, row
 from icvi.kernels.compiler.compiling import SUMS, step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.instructions import fma
+from icvi.kernels.compiler.instructions import fma, pick
 from icvi.kernels.doubles import add
 from icvi.kernels.exponential import exp_negative
 from icvi.kernels.sums import square_gap, total
 
 
-@embedded(fastmath=False, noalias=True)
+@embedded(fastmath=False, noalias=True, forceinline=True)
 def follow(total, total_low, counted, counted_low, v, v_low, d):
     """Let the sum of the centroids have v instead of what was last counted."""
     for t in range(d):
@@ -33,7 +33,7 @@ def follow(total, total_low, counted, counted_low, v, v_low, d):
         counted[t], counted_low[t] = v[t], v_low[t]
 
 
-@embedded(fastmath=False, noalias=True)
+@embedded(fastmath=False, noalias=True, forceinline=True)
 def divide(total, total_low, mean, mean_low, k, d):
     """The mean of the centroids, from their sum."""
     for t in range(d):
@@ -53,12 +53,15 @@ def moved(Q, J, d):
     return False
 
 
-@embedded(returns=types.float64, fastmath=SUMS)
-def exponentials(nearest, factor, k):
-    """Sum of exp(factor nearest[i]) over 1..k; no exponent is positive."""
+@embedded(returns=types.float64, fastmath=SUMS, noalias=True, forceinline=True)
+def exponentials(nearest, outside, factor, end):
+    """Sum of exp(factor nearest[i]) over all clusters; no exponent is positive.
+
+    Over whole registers: ``outside`` is positive for what is no cluster.
+    """
     s = 0.0
-    for i in range(1, k + 1):
-        s += exp_negative(factor * nearest[i])
+    for i in range(end):
+        s += pick(outside[i] > 0.0, 0.0, exp_negative(factor * nearest[i]))
     return s
 
 
@@ -83,6 +86,7 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     beta_T = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
     C[L.SPREAD, 0] = beta_T if beta_T > 0.0 else 0.0  # max() would be compiled for itself
     if m[L.WANT] & L.WANT_CLOSENESS:
-        nearest = line(C, L.NEAREST)
-        C[L.SPREAD, L.CLOSENESS] = exponentials(nearest, -1.0 / C[L.SPREAD, 0], k)
+        nearest, outside = line(C, L.NEAREST), line(C, L.OUTSIDE)
+        factor, end = -1.0 / C[L.SPREAD, 0], (k // 16 + 1) * 16
+        C[L.SPREAD, L.CLOSENESS] = exponentials(nearest, outside, factor, end)
     return 0.0

@@ -14,6 +14,9 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.extremes import distances, scan
+from icvi.kernels.compiler.addresses import array, line
+from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 
 #: How far rounding may take the high part of a centroid, or a squared distance, at most.
@@ -134,8 +137,8 @@ def sweep(A, C, family, k, d):
         i = np.int64(order[p])
         first, second, at, most = math.inf, math.inf, np.int64(0), math.inf
         for side in range(2):
-            step = 2 * side - 1
-            q = p + step
+            onwards = 2 * side - 1
+            q = p + onwards
             while 1 <= q <= k:
                 looked += 1
                 along = apart(keys[p], keys[q], slack)
@@ -155,6 +158,30 @@ def sweep(A, C, family, k, d):
                         else:
                             second = value
                         most = reach(family, second, var[i], narrowest, widest)
-                q += step
+                q += onwards
         C[family, i], C[family + 1, i], C[family + 2, i] = sign * first, sign * second, at
     return True
+
+
+@step
+def sweep_all(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """Bring all rows of all families up to date.
+
+    A step of its own, which few need: it takes as long to compile as all that `extremes` has.
+    """
+    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    k, d, want = m[L.K], m[L.D], m[L.WANT]
+    end = (k // 16 + 1) * 16
+    arrange(A, C, k, d)
+    for f in range(L.FAMILIES):
+        family = L.NEAREST + 3 * f
+        if want & (L.WANT_NEAREST << f) and family != L.FARTHEST and sweep(A, C, family, k, d):
+            want &= ~(L.WANT_NEAREST << f)
+    for i in range(1, k + 1):
+        if want & L.WANT_DISTANCES:
+            distances(A, i, d, line(C, L.DISTANCE), end)
+        for f in range(L.FAMILIES):
+            if want & (L.WANT_NEAREST << f):
+                scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE)
+    return 0.0

@@ -146,3 +146,17 @@ def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
         return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
 
     return signature, codegen
+
+
+@intrinsic
+def call_step(typingctx, address, A, Q, C, G, meta, parameters):
+    """Call the step at an address, with what steps are given."""
+    del typingctx
+    signature = types.float64(address, A, Q, C, G, meta, parameters)
+
+    def codegen(context, builder, signature, arguments):
+        pointers = arguments[1:]
+        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), pointers)
+
+    return signature, codegen

@@ -13,8 +13,7 @@ from typing import Any
 import numba
 
 from icvi.errors import IndexCompilationError
-from icvi.indices import reductions
-from icvi.kernels import layout, sums
+from icvi.kernels import layout, reductions, sums
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import SUMS, kernel, step
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
