@@ -114,6 +114,11 @@ def watch_for_faults(indices):
     t.look_again()
 
 
+def many_clusters():
+    """So many that they are compared at once."""
+    icvi.Tracker("XB").update_many(RNG.normal(size=(600, 2)), np.arange(600), every=600)
+
+
 def mixtures():
     """rCIP and rH of prototypes, with all options; readings of the same kind."""
     parts = [icvi.rCIP(prototypes=True), icvi.rH(prototypes=True, mean=True)]
@@ -289,6 +294,7 @@ ALL = [
     lambda: track("all"),
     lambda: track(["all", "Conn"], prototypes=True),
     lambda: forget("all"),
+    many_clusters,
     mixtures,
     read_alone,
     partition,
