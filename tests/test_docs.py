@@ -92,6 +92,14 @@ def test_a_page_that_says_something_else_is_refused(tmp_path):
         list(page_blocks.run(source, "sums", tmp_path))
 
 
+def test_the_last_digits_of_long_numbers_may_be_others(tmp_path):
+    source = "```python\nprint(0.1 + 0.2)\n```\n\n```text\n{}\n```\n"
+    list(page_blocks.run(source.format("0.30000000000000009"), "sums", tmp_path))
+    for other in ("0.30000000010000004", "0.3000", "1.30000000000000004"):
+        with pytest.raises(ValueError, match="the page says"):
+            list(page_blocks.run(source.format(other), "sums", tmp_path))
+
+
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [(["list"], 0), (["score", "none.csv", "--labels", "a"], 1), (["score", "--colour"], 2)],

@@ -22,6 +22,8 @@ _BLOCK = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 
+_LONG = re.compile(r"\d+\.\d{13,}")
+
 #: Blocks that the build of a page fills in: the output of the code, and a link to a file.
 LIVE = ("{printed}", "{made}")
 #: Replacements in commands that would never end, or that must not run in the folder of a page.
@@ -106,7 +108,11 @@ def is_live(source: str) -> bool:
 
 
 def _plain(text: str) -> str:
-    """Text without blanks at the ends of lines."""
+    """Text without blanks at the ends of lines, and without the last digits of long numbers.
+
+    Those depend on how many numbers the processor adds at once.
+    """
+    text = _LONG.sub(lambda found: f"{float(found[0]):.12g}", text)
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
 
