@@ -28,7 +28,7 @@ from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
     reference="Yang & Wu 2001; Lughofer 2008",
 )
 def PS(s: State) -> float:
-    """Sum over clusters of n_i / max n, and of -exp(-nearest_i / beta_T)."""
+    """N / max n, less the sum over clusters of exp(-nearest_i / beta_T)."""
     if s.k < 2:
         return FEW_CLUSTERS
     if s.beta_T <= 0.0:

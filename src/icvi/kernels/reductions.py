@@ -1,6 +1,6 @@
-"""Minima and maxima over clusters, for readings; compiled ones call kernels.sums instead.
+"""Minima and maxima over clusters, for readings; compiled ones call `kernels.sums` instead.
 
-A loop with a comparison is as clear, but stays scalar: at k = 200 it takes ten times as long.
+A loop with a comparison would be as clear, but it is not vectorised.
 """
 
 from __future__ import annotations

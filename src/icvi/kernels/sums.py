@@ -11,8 +11,9 @@ from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
 
-# Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
-_HUGE = sys.float_info.max
+#: For minima. Not infinity: LLVM knows that the lesser of that and a number is the number, and
+#: branches.
+HUGE = sys.float_info.max
 
 
 @embedded(returns=types.float64, fastmath=SUMS)
@@ -64,7 +65,7 @@ def least_pooled(var, CP, n):
     CP_narrow, n_narrow, least = CP[narrow], n[narrow], math.inf
     for i in range(var.size):
         pooled = (CP_narrow + CP[i]) / (n_narrow + n[i])
-        least = lesser(least, pick(i == narrow, _HUGE, pooled))
+        least = lesser(least, pick(i == narrow, HUGE, pooled))
     return least
 
 

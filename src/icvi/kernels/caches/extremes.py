@@ -13,7 +13,6 @@ other, eight indices took 3.1 us instead of 1.5 at k = 200.
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 from numba import types
@@ -23,11 +22,9 @@ from icvi.kernels.compiler.addresses import array, call_step, line
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
-from icvi.kernels.sums import extreme
+from icvi.kernels.sums import HUGE, extreme
 
 _THREE = types.UniTuple(types.float64, 3)
-# Not infinity: LLVM knows that the lesser of that and a number is the number, and branches.
-_HUGE = sys.float_info.max
 
 
 @embedded(noalias=True, forceinline=True)
@@ -118,7 +115,7 @@ def two_least(own, lane, end):
         here = own[i] == first
         at = greater(at, pick(here, lane[i], 0.0))
         equal += pick(here, 1.0, 0.0)
-        second = lesser(second, pick(here, _HUGE, own[i]))
+        second = lesser(second, pick(here, HUGE, own[i]))
     return first, first if equal > 1.0 else second, at
 
 
