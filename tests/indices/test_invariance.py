@@ -158,7 +158,9 @@ def test_row_extremes_survive_long_drifting_streams(k):
 def test_memory_does_not_grow_with_the_number_of_samples(indices):
     X, labels = blobs(n=2000, d=3, k=6)
     tracker = icvi.Tracker(indices)
-    tracker.update_many(X, labels)
+    tracker.update_many(X, labels, every=1000)
+    tracker.update(X[0], int(labels[0]))
+    assert tracker.values  # kernels are loaded when they are first called
     tracemalloc.start()
     for x, label in zip(X, labels.tolist(), strict=True):
         tracker.update(x, label)
