@@ -16,6 +16,12 @@ from icvi.kernels.compiler.instructions import greater, lesser, pick
 HUGE = sys.float_info.max
 
 
+@embedded(returns=types.int64)
+def whole_registers(k):
+    """Where loops end that run over everything, k clusters, and what fills vector registers up."""
+    return (k // 16 + 1) * 16  # columns are a multiple of 16, too
+
+
 @embedded(returns=types.float64, fastmath=SUMS)
 def total(row, k):
     """Sum of row[1..k]."""

@@ -22,7 +22,7 @@ from icvi.kernels.compiler.addresses import array, call_step, line
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
-from icvi.kernels.sums import HUGE, extreme
+from icvi.kernels.sums import HUGE, extreme, whole_registers
 
 _THREE = types.UniTuple(types.float64, 3)
 
@@ -179,7 +179,7 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     A = array(A_pointer, (m[L.ROWS], columns))
     C = array(C_pointer, (L.CACHE_ROWS, columns))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
-    end = (k // 16 + 1) * 16
+    end = whole_registers(k)
     if C[L.LANE, 0] != k:
         for i in range(end):
             C[L.LANE, i] = i

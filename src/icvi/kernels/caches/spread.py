@@ -21,7 +21,7 @@ from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma, pick
 from icvi.kernels.doubles import add
 from icvi.kernels.exponential import exp_negative
-from icvi.kernels.sums import square_gap, total
+from icvi.kernels.sums import square_gap, total, whole_registers
 
 
 @embedded(fastmath=False, noalias=True, forceinline=True)
@@ -87,6 +87,6 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     C[L.SPREAD, 0] = beta_T if beta_T > 0.0 else 0.0  # max() would be compiled for itself
     if m[L.WANT] & L.WANT_CLOSENESS:
         nearest, outside = line(C, L.NEAREST), line(C, L.OUTSIDE)
-        factor, end = -1.0 / C[L.SPREAD, 0], (k // 16 + 1) * 16
+        factor, end = -1.0 / C[L.SPREAD, 0], whole_registers(k)
         C[L.SPREAD, L.CLOSENESS] = exponentials(nearest, outside, factor, end)
     return 0.0

@@ -18,6 +18,7 @@ from icvi.kernels.caches.extremes import distances, scan
 from icvi.kernels.compiler.addresses import array, line
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.sums import whole_registers
 
 #: How far rounding may take the high part of a centroid, or a squared distance, at most.
 _SLACK, _MORE = 2.0**-50, 1.0 + 2.0**-40
@@ -172,7 +173,7 @@ def sweep_all(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
-    end = (k // 16 + 1) * 16
+    end = whole_registers(k)
     arrange(A, C, k, d)
     for f in range(L.FAMILIES):
         family = L.NEAREST + 3 * f
