@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from fractions import Fraction
 
 import numpy as np
@@ -14,58 +13,59 @@ numba = pytest.importorskip("numba")
 from icvi.kernels import layout as L  # noqa: E402
 from icvi.kernels.art.coding import code, coded_size  # noqa: E402
 from icvi.kernels.art.resonance import EXTRA_ROWS, matched  # noqa: E402
-from icvi.kernels.caches.pair_sums import add_logarithms, renew_trees  # noqa: E402
+from icvi.kernels.caches.pair_sums import log_sum_tile, renew_sums, sum_tile  # noqa: E402
 from icvi.kernels.compiler.addresses import row  # noqa: E402
-from icvi.kernels.compiler.lanes import LANES, subtract_products  # noqa: E402
 from icvi.kernels.compiler.minima import BLOCK, add_minima  # noqa: E402
+from icvi.kernels.layout import LANES  # noqa: E402
 from icvi.kernels.moments.columns import enter, show  # noqa: E402
-
-
-@numba.njit
-def run_subtract(G, out, a, b, count, scale, end):
-    subtract_products(G, out, a, b, count, scale, end)
 
 
 # Kernels have no way in from Python of their own.
 @numba.njit
-def run_renew_trees(G, T, J, k, columns, log):
+def run_renew_sums(G, W, J, k, columns, log):
     if log:
-        renew_trees(G, T, 0, J, k, columns, add_logarithms)
-    else:
-        renew_trees(G, T, 0, J, k, columns, operator.add)
-
-
-@pytest.mark.parametrize("count", [0, 1, 5])
-def test_products_of_rows_are_subtracted_in_all_lanes_and_nowhere_else(count):
-    G = np.random.default_rng(0).random((20, 3 * LANES))
-    expected = G.copy()
-    end = 2 * LANES
-    products = (G[2 : 2 + count] * G[8 : 8 + count]).sum(axis=0)
-    expected[0, :end] = ((G[0] - products) * G[19])[:end]
-    run_subtract(G, 0, 2, 8, count, 19, end)
-    np.testing.assert_allclose(G, expected, rtol=1e-14)
+        return renew_sums(G, W, 0, J, k, columns, log_sum_tile, -math.inf)
+    return renew_sums(G, W, 0, J, k, columns, sum_tile, 0.0)
 
 
 @pytest.mark.parametrize("log", [False, True])
-@pytest.mark.parametrize("k", [2, 7, 8, 9, 15, 40])
-def test_trees_hold_the_sum_over_pairs_whatever_changes(k, log):
-    """Pairs set in any order, some again: roots sum up to the sum over all pairs."""
+@pytest.mark.parametrize("k", [2, 7, 15, 16, 40, 300])
+def test_tiles_hold_the_sum_over_pairs_whatever_changes(k, log):
+    """Pairs set in any order, some again, while clusters come: the sum is that over all pairs."""
     rng = np.random.default_rng(k)
     columns = L.columns_for(k)
+    G = np.full((L.G_WORK, columns), math.nan)  # what is not set is not read
+    W = np.full((L.tile_rows(columns), LANES), -np.inf if log else 0.0)
+    h = np.zeros((k + 1, k + 1))
+    for k_now, J in [*((j, j) for j in range(1, k + 1)), *((k, j) for j in rng.integers(1, k, 20))]:
+        h[J, : k_now + 1] = rng.random(k_now + 1)
+        h[: k_now + 1, J] = h[J, : k_now + 1]
+        G[L.G_CIP, : k_now + 1] = h[J, : k_now + 1]
+        found = run_renew_sums(G, W, int(J), k_now, columns, log)
+        pairs = h[1 : k_now + 1, 1 : k_now + 1][np.tril_indices(k_now, -1)]
+        if log:
+            assert math.exp(found) == pytest.approx(np.exp(pairs).sum(), rel=1e-13)
+        else:
+            assert found == pytest.approx(math.fsum(pairs), rel=1e-13)
+
+
+def test_a_sum_that_once_was_huge_leaves_nothing_behind():
+    columns = L.columns_for(20)
+    G, W = np.zeros((L.G_WORK, columns)), np.zeros((L.tile_rows(columns), LANES))
+    for value in (1e300, math.nan, math.inf, 0.1):
+        for J in range(1, 21):
+            G[L.G_CIP] = value
+            found = run_renew_sums(G, W, J, 20, columns, False)
+    assert found == pytest.approx(190 * 0.1, rel=1e-15)
+
+
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+def test_logarithms_are_summed_where_one_is_no_number(value):
+    columns = L.columns_for(2)
     G = np.zeros((L.G_WORK, columns))
-    T = np.full((L.tree_rows(columns), columns // 2), -np.inf if log else 0.0)
-    h = rng.random((k + 1, k + 1))
-    for J in [*range(1, k + 1), *rng.integers(1, k + 1, 20)]:
-        h[J] = rng.random(k + 1)
-        h[:, J] = h[J]
-        G[L.G_CIP, : k + 1] = h[J]
-        run_renew_trees(G, T, int(J), k, columns, log)
-    pairs = [h[i, j] for i in range(1, k + 1) for j in range(i + 1, k + 1)]
-    roots = T[0]
-    if log:
-        assert np.exp(roots).sum() == pytest.approx(np.exp(pairs).sum(), rel=1e-13)
-    else:
-        assert roots.sum() == pytest.approx(math.fsum(pairs), rel=1e-13)
+    W = np.full((L.tile_rows(columns), LANES), -np.inf)
+    G[L.G_CIP] = value
+    assert str(run_renew_sums(G, W, 2, 2, columns, True)) == str(value)
 
 
 @numba.njit(fastmath=False, error_model="numpy")

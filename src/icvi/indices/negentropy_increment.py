@@ -20,11 +20,11 @@ decides. Memory is O(k d^2): a covariance per cluster.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 from icvi.indices.index import Index, builtin_index
 from icvi.indices.ridge import checked_options, name_with_options
+from icvi.kernels.reductions import log_volumes
 from icvi.kernels.state import State
 from icvi.kernels.undefined import EMPTY, LIGHT_CLUSTER, SINGULAR
 
@@ -41,12 +41,11 @@ def _negentropy(s: State) -> float:
     """Sum of p_i (ln|Sigma_i| / 2 - ln p_i) - ln|Sigma_data| / 2."""
     if s.k < 1:
         return EMPTY
-    total, light = 0.0, False
-    for i in range(s.k):
-        light = light or s.n[i] < 1.0
-        p = s.n[i] / s.N
-        total += p * (0.5 * (s.logdet[i] - s.logdet_T) - math.log(p))
+    total = log_volumes(s.n, s.N, s.logdet, s.logdet_T)
     if total != total:
+        light = False
+        for i in range(s.k):
+            light = light or s.n[i] < 1.0
         return LIGHT_CLUSTER if light else SINGULAR
     return total if s.k > 1 else 0.0
 

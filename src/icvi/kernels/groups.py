@@ -11,6 +11,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.pair_sums import first_tile, tile_at, tile_rows
 from icvi.kernels.compiler.compiling import (
     CUBE,
     INTEGERS,
@@ -23,6 +24,7 @@ from icvi.kernels.compiler.compiling import (
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.doubles import add, product
+from icvi.kernels.layout import LANES
 from icvi.kernels.moments.columns import add_scatter, show
 from icvi.kernels.moments.plan import take_readings
 
@@ -68,16 +70,29 @@ def clear(A, Q, C, G, C_0, G_0, k, d, extra):
     for row in range(C.shape[0]):
         for i in range(k + 1):
             C[row, i] = C_0[row, i]
-    # Trees of pairs, which are folded in two, have rows half as wide: see `caches.pair_sums`.
-    rows, half = L.G_WORK + d * (d + 1) // 2 + d, G.shape[2] // 2
     for group in range(G.shape[0]):
-        for row in range(min(rows, G.shape[1])):
+        for row in range(min(L.G_WORK, G.shape[1])):
             for i in range(k + 1):
                 G[group, row, i] = G_0[group, row, i]
-        for row in range(2 * rows, 2 * G.shape[1]):
-            shift = row % 2 * half
-            for i in range(min(k, half)):
-                G[group, row // 2, shift + i] = G_0[group, row // 2, shift + i]
+        clear_tiles(G, G_0, group, k, d)
+
+
+@embedded(fastmath=False)
+def clear_tiles(G, G_0, group, k, d):
+    """Sums over pairs of clusters 0..k as they are before the first sample."""
+    columns = G.shape[2]
+    first, end = first_tile(d, columns), G.shape[1] * columns // LANES
+    while first + tile_rows(columns) <= end:
+        used, room = k // LANES + 1, columns // LANES
+        while True:
+            for row in range(first, tile_at(first, used, 0)):
+                place, start = row * LANES // columns, row * LANES % columns
+                for i in range(start, start + LANES):
+                    G[group, place, i] = G_0[group, place, i]
+            first = tile_at(first, room, 0)
+            if room == 1:
+                break
+            used, room = (used - 1) // LANES + 1, (room - 1) // LANES + 1
 
 
 @embedded(fastmath=False, forceinline=True)

@@ -63,6 +63,9 @@ UNDO_STALE = 27
 AT_SWEEP = 28  #: the step that scans all rows of pair tables; 0 where clusters are few
 META = 29
 
+#: Columns that are worked on at once; arenas have a multiple of this many.
+LANES = 16
+
 #: Clusters from which on that step is used, if many have changed.
 MANY = 500
 
@@ -130,7 +133,7 @@ WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP
 WANT_GAUSSIAN = WANT_LOGDET | WANT_PAIRS | WANT_MIXTURES
 
-# G: row 0 is a header, then rows over clusters, then scratch, then trees of pair values; where
+# G: row 0 is a header, then rows over clusters, then scratch, then sums over pairs; where
 # columns are prototypes, tables of all pairs of these and of their clusters, and scratch
 G_DELTA = 0
 G_LOGDET_T = 1
@@ -145,7 +148,7 @@ G_QUADRATIC = 3
 G_H = 4
 G_CIP = 5
 G_INVERSE = 6
-G_ONE = 7  # ones
+G_CLUSTER = 7  # 1 for a cluster, 0 in column 0
 G_WORK = 8
 
 # How a change ended: done; not possible, for one of these reasons; or done, but rarely needed
@@ -192,26 +195,36 @@ def columns_for(k: int) -> int:
 
 
 def gaussian_rows(d: int, columns: int, want: int) -> int:
-    """Rows of ``G``: header, rows over clusters, scratch, then trees or tables of pair values."""
+    """Rows of ``G``: header, rows over clusters, scratch, then sums over pairs or tables of them."""
     if not want & WANT_GAUSSIAN:
         return G_WORK
-    rows = G_WORK + triangle(d) + d
     if want & WANT_MIXTURES:
-        return rows + 2 * columns + 3
-    trees = bin(want & WANT_PAIRS).count("1")
-    return rows + (trees * tree_rows(columns) + 1) // 2
+        return first_table(d, columns) + 2 * columns + 3
+    sums = bin(want & WANT_PAIRS).count("1")
+    rows = work_rows(d) + sums * tile_rows(columns)
+    return G_WORK + (rows * LANES + columns - 1) // columns
 
 
-def inner_nodes(columns: int) -> int:
-    """Nodes above the leaves of a tree of pair values, each with up to four children."""
-    return (columns + 1) // 3
+def work_rows(d: int) -> int:
+    """Scratch for LANES factors of covariances, in rows of LANES numbers; see `caches.gaussian`."""
+    return (d + 1) * (d + 12) // 2
 
 
-def tree_rows(columns: int) -> int:
-    """Nodes of a tree; a row, half as wide as those of ``G``, has the same node of all trees."""
-    return 4 * inner_nodes(columns) + 1
+def first_table(d: int, columns: int) -> int:
+    """The row of ``G`` behind the scratch, where columns are prototypes."""
+    return G_WORK + ((d + 1) * (d + 12) // 2 * LANES + columns - 1) // columns
 
 
-def first_tree(d: int) -> int:
-    """Where the trees begin, in rows half as wide as those of ``G``."""
-    return 2 * (G_WORK + triangle(d) + d)
+def first_tile(d: int, columns: int) -> int:
+    """Where sums over pairs begin, in rows of LANES numbers; see `caches.pair_sums`."""
+    return G_WORK * columns // LANES + (d + 1) * (d + 12) // 2
+
+
+def tile_rows(columns: int) -> int:
+    """How many such rows a sum over pairs takes."""
+    side = columns // LANES
+    tiles = side * (side + 1) // 2
+    while side > 1:
+        side = (side + LANES - 1) // LANES
+        tiles += side * (side + 1) // 2
+    return LANES * tiles

@@ -1,4 +1,4 @@
-"""Minima and maxima over clusters, for readings; compiled ones call `kernels.sums` instead.
+"""Minima, maxima and sums over clusters, for readings; compiled ones call `kernels.sums` instead.
 
 A loop with a comparison would be as clear, but it is not vectorised.
 """
@@ -26,3 +26,9 @@ def least_pooled(var: Vector, CP: Vector, n: Vector) -> float:
     pooled = (CP[narrow] + CP) / (n[narrow] + n)
     pooled[narrow] = np.inf
     return float(pooled.min())
+
+
+def log_volumes(n: Vector, N: float, logdet: Vector, logdet_T: float) -> float:
+    """Sum of p_i ((ln|Sigma_i| - ln|Sigma_data|) / 2 - ln p_i), where p_i = n_i / N."""
+    p = n / N
+    return float((p * (0.5 * (logdet - logdet_T) - np.log(p))).sum())

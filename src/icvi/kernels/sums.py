@@ -10,6 +10,7 @@ from numba import types
 from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
+from icvi.kernels.elementary import ln
 
 #: For minima. Not infinity: LLVM knows that the lesser of that and a number is the number, and
 #: branches.
@@ -73,6 +74,16 @@ def least_pooled(var, CP, n):
         pooled = (CP_narrow + CP[i]) / (n_narrow + n[i])
         least = lesser(least, pick(i == narrow, HUGE, pooled))
     return least
+
+
+@embedded(returns=types.float64, fastmath=SUMS)
+def log_volumes(n, N, logdet, logdet_T):
+    """What NI sums; see `icvi.kernels.reductions`."""
+    s = 0.0
+    for i in range(n.size):
+        p = n[i] / N
+        s += p * (0.5 * (logdet[i] - logdet_T) - ln(p, 0.0))
+    return s
 
 
 @kernel(fastmath=MINIMA)

@@ -80,11 +80,11 @@ class IndexReader:
         if G is None:
             G = self._allocated(p.columns, d)
         G[:] = 0.0
-        G[:, L.G_ONE] = 1.0
+        G[:, L.G_CLUSTER, 1:] = 1.0
         if self._want & L.WANT_LOG_CIP:
-            halves = G.reshape(len(G), -1, p.columns // 2)
-            log_tree = bin(self._want & L.WANT_PAIRS).count("1") - 1
-            halves[:, L.first_tree(d) + log_tree * L.tree_rows(p.columns) :] = -np.inf
+            rows = G.reshape(len(G), -1, L.LANES)
+            others = bin(self._want & L.WANT_PAIRS).count("1") - 1
+            rows[:, L.first_tile(d, p.columns) + others * L.tile_rows(p.columns) :] = -np.inf
         for g, ridge in enumerate(self._ridges):
             G[g, 0, L.G_DELTA] = ridge.value(d)
         self.plan.G = self._grown = G

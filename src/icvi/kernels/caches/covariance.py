@@ -14,9 +14,10 @@ from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
     covariance_scale,
     log_pivots,
+    loss_allowed,
     plain_unit,
     precise_enough,
-    surely_precise,
+    work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
@@ -26,34 +27,34 @@ from icvi.kernels.rounding import LN_2
 
 
 @embedded(returns=types.float64)
-def log_determinant(A, Q, G, J, d):
+def log_determinant(A, Q, G, W, J, d):
     """ln|Sigma_J| by Cholesky's factorisation; nan where that is not certain."""
     scale = covariance_scale(A, J, d)
-    loss = 1.0
+    loss, first = 1.0, work_row(G)
     for c in range(d):
-        row_c = L.G_WORK + c * (c + 1) // 2
+        row_c = first + c * (c + 1) // 2
         inverse = 0.0
         for r in range(c, d):
             q = r * (r + 1) // 2
-            row_r = L.G_WORK + q
+            row_r = first + q
             x = A[L.V + 2 * d + q + c, J] * scale
             if r == c:
                 x += G[0, L.G_DELTA]
             diagonal = x
             for m in range(c):
-                x -= G[row_r + m, 0] * G[row_c + m, 0]
+                x -= W[row_r + m, 0] * W[row_c + m, 0]
             if r == c:
                 inverse = 1.0 / math.sqrt(x)
                 loss *= diagonal * inverse * inverse
-                G[row_r + c, 0] = x
+                W[row_r + c, 0] = x
             else:
-                G[row_r + c, 0] = x * inverse
-    value = log_pivots(G, np.int64(0), d)
-    if surely_precise(loss, 0.0, 1.0, d):
+                W[row_r + c, 0] = x * inverse
+    value = log_pivots(W, np.int64(0), first, d)
+    if loss * d <= loss_allowed(d):
         return value
-    if precise_enough(G, np.int64(0), d, plain_unit(d), 0.0):
+    if precise_enough(W, np.int64(0), first, d, plain_unit(d), 0.0):
         return value
-    factorise_precisely(A, Q, G, J, J, d)
+    factorise_precisely(A, Q, G, W, J, J, d)
     return G[L.G_H, J] - d * LN_2
 
 
@@ -64,9 +65,10 @@ def refresh_covariance(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters
     Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
+    W = array(G_pointer, (m[L.G_ROWS] * m[L.COLUMNS] // L.LANES, L.LANES))
     J = np.int64(0)
     for q in range(m[L.STALE] + 1):
-        value = log_determinant(A, Q, G, J, m[L.D])
+        value = log_determinant(A, Q, G, W, J, m[L.D])
         if J == 0:
             G[0, L.G_LOGDET_T] = value
         else:

@@ -1,83 +1,47 @@
 """Overlaps of all pairs of Gaussian clusters: what rCIP and rH read.
 
 Sigma_i = S_i / (n_i - 1) + delta I, and for a pair Sigma_ij = Sigma_i + Sigma_j. When cluster
-J changes, all pairs (i, J) change; their Cholesky factors are computed side by side, one
-column of the arena per pair, so that the compiler fills vector registers. NI gets its
-log-determinants from the same batch: column J is the pair (J, J), whose factor gives
-ln|Sigma_J|; column 0 carries the scatter of all data likewise, for ln|Sigma_data|.
+J changes, all pairs (i, J) change. LANES of them are factorised at once, one in each lane of the
+vector registers, in a small table W that stays in the cache. NI gets its log-determinants from the
+same: column J is the pair (J, J), whose factor gives ln|Sigma_J|; column 0 carries the scatter of
+all data likewise, for ln|Sigma_data|.
+
+Sigma = U D^-1 U' with a lower triangle U whose diagonal is D, the pivots: Cholesky's factor without
+roots, which take longer than everything else.
 """
 
 from __future__ import annotations
 
 import math
-import operator
 
 import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.pair_sums import renew_trees
+from icvi.kernels.caches.pair_sums import first_tile, renew_sums, sum_tile, tile_rows
 from icvi.kernels.caches.pivots import (
+    HUGE,
+    TINY,
     covariance_scale,
     cross_entropy,
-    log_pivots,
+    loss_allowed,
     plain_unit,
     precise_enough,
-    surely_precise,
     tolerance,
+    work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.lanes import LANES, all_columns, rounded, sqrt, subtract_products
+from icvi.kernels.compiler.instructions import exponent, greater, lesser, power_of_two
+from icvi.kernels.compiler.lanes import all_within, in_all_lanes, load, rounded, store
+from icvi.kernels.elementary import exp, ln
+from icvi.kernels.layout import LANES
 from icvi.kernels.rounding import LN_2, LN_2PI
-from icvi.kernels.sums import total
 
 # Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.
 _LOSS = L.G_CIP
-
-
-# Rows are addressed as G[r, i], never as views G[r]: a view costs more than a short row.
-
-
-@all_columns
-def start(A, G, zero, one):
-    """Nothing is summed yet, nothing lost."""
-    G[L.G_QUADRATIC] = zero
-    G[_LOSS] = one
-
-
-@all_columns
-def add_scatters(A, G, out, S, common):
-    """Row out is row S of A times the scale of each column, plus a number.
-
-    The product is not fused with the sum: so a pair has one value, whichever changed last.
-    """
-    G[out] = rounded(A[S] * G[L.G_SCALE]) + common
-
-
-@all_columns
-def open_column(A, G, gap, high, low, high_J, low_J, pivot, ridge):
-    """The gap to v_J in one feature, and the diagonal with its ridge, kept for `invert_pivot`."""
-    G[gap] = (A[high] - high_J) + (A[low] - low_J)
-    p = G[pivot] + ridge
-    G[pivot] = p
-    G[L.G_INVERSE] = p
-
-
-@all_columns
-def invert_pivot(A, G, pivot, one):
-    """1 / sqrt(pivot), and how much larger the diagonal was; inf or nan unless pivot > 0."""
-    inverse = one / sqrt(G[pivot])
-    G[_LOSS] = G[_LOSS] * (G[L.G_INVERSE] * inverse * inverse)
-    G[L.G_INVERSE] = inverse
-
-
-@all_columns
-def add_square(A, G, z):
-    """Add the square of a row to the squared distance."""
-    G[L.G_QUADRATIC] = G[L.G_QUADRATIC] + G[z] * G[z]
 
 
 @embedded
@@ -89,108 +53,200 @@ def scale_changed(A, C, G, stale, d):
         G[L.G_SCALE, J] = covariance_scale(A, J, d)
 
 
-@embedded
-def covariances(A, G, J, end, d):
-    """Lower triangles of Sigma_i + Sigma_J for i < end, but for 2 delta in the diagonal.
+@embedded(returns=types.float64, fastmath=False, forceinline=True)
+def rounded_product(a, b):
+    """The product a b, which is not fused with what it is added to."""
+    return a * b
 
-    Column 0: Sigma_data twice, as column J is Sigma_J twice.
+
+@embedded(forceinline=True)
+def fill_lanes(A, G, W, J, at, d, D):
+    """Lower triangles of Sigma_i + Sigma_J for LANES clusters i from ``at`` on, and v_i - v_J below.
+
+    Both products are rounded: so a pair has one value, whichever changed last. Column 0: Sigma_data
+    twice, as column J is Sigma_J twice. A feature of variance 1 that nothing depends on makes the
+    number D of columns even.
     """
-    start(A, G, end, 0.0, 1.0)
-    data, own = G[L.G_SCALE, 0], G[L.G_SCALE, J]
+    own, ridge = G[L.G_SCALE, J], 2.0 * G[0, L.G_DELTA]
+    scale, cluster = load(G, L.G_SCALE, at), load(G, L.G_CLUSTER, at)
+    first = work_row(G)
+    gaps = first + D * (D + 1) // 2
+    diagonals = gaps + D
     S = L.V + 2 * d
-    for out in range(L.G_WORK, L.G_WORK + d * (d + 1) // 2):
-        add_scatters(A, G, end, out, S, A[S, J] * own)
-        G[out, 0] = A[S, 0] * data
-        S += 1
+    for q in range(d * (d + 1) // 2):
+        common = cluster * rounded_product(A[S + q, J], own)
+        store(W, first + q, 0, rounded(load(A, S + q, at) * scale) + common)
+    for q in range(d * (d + 1) // 2, D * (D + 1) // 2):
+        store(W, first + q, 0, 0.0)
+    place = first
+    for c in range(D):
+        diagonal = load(W, place, 0) + ridge if c < d else in_all_lanes(1.0)
+        store(W, place, 0, diagonal)
+        store(W, diagonals + c, 0, diagonal)
+        place += c + 2
+    store(W, gaps + D - 1, 0, 0.0)
+    for t in range(d):
+        high, low = L.V + t, L.V + d + t
+        gap = (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
+        store(W, gaps + t, 0, gap)
 
 
-@embedded
-def factorise(A, Q, G, J, k, d, alone):
-    """Cholesky factors of Sigma_i + Sigma_J for all i.
+@embedded(forceinline=True)
+def factorise_lanes(G, W, D):
+    """Triangles in W become U, two rows and columns at a time; D is even.
 
-    v_i - v_J is row d of the triangle, so that it is solved for along with the factor.
-    QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the
-    determinant; nan where that is not certain. Unless they stand ``alone``, which NI asks for,
-    those of J with itself and of column 0 are not read.
+    The gaps are row D of the triangle, so that they are solved for along with the factor.
     """
-    end = (k + LANES) // LANES * LANES
-    covariances(A, G, J, end, d)
-    ridge = 2.0 * G[0, L.G_DELTA]
-    z = L.G_WORK + d * (d + 1) // 2
-    for c in range(d):
-        row_c = L.G_WORK + c * (c + 1) // 2
-        pivot = row_c + c
-        high, low = L.V + c, L.V + d + c
-        open_column(A, G, end, z + c, high, low, A[high, J], A[low, J], pivot, ridge)
-        row_r, scale = row_c, np.int64(L.G_ONE)
-        for r in range(c, d + 1):
-            subtract_products(G, row_r + c, row_r, row_c, c, scale, end)
-            if r == c:
-                invert_pivot(A, G, end, pivot, 1.0)
-            row_r, scale = row_r + r + 1, np.int64(L.G_INVERSE)
-        add_square(A, G, end, z + c)
-    uncertain = 0
-    for i in range(k + 1):
-        G[L.G_H, i] = log_pivots(G, i, d)
-        if not surely_precise(G[_LOSS, i], G[L.G_QUADRATIC, i], 1.0, d):
-            uncertain += doubt(G, i, J, d) if alone or (i > 0 and i != J) else 0
-    if uncertain > 0:
-        # Only now: they take the place of factors that have been read.
-        for i in range(k + 1):
-            if G[_LOSS, i] < 0.0:
-                factorise_precisely(A, Q, G, i, J, d)
+    first = work_row(G)
+    gaps = first + D * (D + 1) // 2
+    inverses = gaps + 2 * D
+    scaled, others = inverses + D, inverses + 2 * D  # rows c and c + 1 of U D^-1
+    row = first
+    for c in range(0, D, 2):
+        other = row + c + 1
+        x, y, z = load(W, row + c, 0), load(W, other + c, 0), load(W, other + c + 1, 0)
+        g, h = load(W, gaps + c, 0), load(W, gaps + c + 1, 0)
+        for m in range(c):
+            u, v, gap = load(W, row + m, 0), load(W, other + m, 0), load(W, gaps + m, 0)
+            inverse = load(W, inverses + m, 0)
+            a, b = u * inverse, v * inverse
+            store(W, scaled + m, 0, a)
+            store(W, others + m, 0, b)
+            x, y, z = x - u * a, y - v * a, z - v * b
+            g, h = g - gap * a, h - gap * b
+        inverse = 1.0 / x
+        share = y * inverse
+        z = z - y * share
+        store(W, row + c, 0, x)
+        store(W, other + c, 0, y)
+        store(W, other + c + 1, 0, z)
+        store(W, gaps + c, 0, g)
+        store(W, gaps + c + 1, 0, h - g * share)
+        store(W, inverses + c, 0, inverse)
+        store(W, inverses + c + 1, 0, 1.0 / z)
+        row = other + c + 2
+        upper = row
+        for r in range(c + 2, D, 2):
+            lower = upper + r + 1
+            x, y = load(W, upper + c, 0), load(W, upper + c + 1, 0)
+            z, w = load(W, lower + c, 0), load(W, lower + c + 1, 0)
+            for m in range(c):
+                u, v = load(W, upper + m, 0), load(W, lower + m, 0)
+                a, b = load(W, scaled + m, 0), load(W, others + m, 0)
+                x, y, z, w = x - u * a, y - u * b, z - v * a, w - v * b
+            store(W, upper + c, 0, x)
+            store(W, upper + c + 1, 0, y - x * share)
+            store(W, lower + c, 0, z)
+            store(W, lower + c + 1, 0, w - z * share)
+            upper = lower + r + 2
 
 
-@embedded(returns=types.int64)
-def doubt(G, i, J, d):
-    """1 where the factor of the pair (i, J) is not precise enough; its loss becomes negative."""
-    z = L.G_WORK + d * (d + 1) // 2
+@embedded(returns=types.boolean, forceinline=True)
+def read_lanes(G, W, at, D):
+    """Whether the factors in W are surely precise.
+
+    QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the determinant.
+    """
+    first = work_row(G)
+    gaps = first + D * (D + 1) // 2
+    diagonals, inverses = gaps + D, gaps + 2 * D
+    quadratic, loss = in_all_lanes(0.0), in_all_lanes(1.0)
+    least, most = in_all_lanes(HUGE), in_all_lanes(TINY)
+    product, twos = in_all_lanes(1.0), in_all_lanes(0.0)
+    place = first
+    for c in range(0, D, 2):
+        x, y = load(W, inverses + c, 0), load(W, inverses + c + 1, 0)
+        a, b = load(W, gaps + c, 0), load(W, gaps + c + 1, 0)
+        quadratic = quadratic + (a * a * x + b * b * y)
+        loss = loss * (load(W, diagonals + c, 0) * x) * (load(W, diagonals + c + 1, 0) * y)
+        x, y = load(W, place, 0), load(W, place + c + 2, 0)
+        least, most = lesser(least, lesser(x, y)), greater(most, greater(x, y))
+        product = product * (x * y)
+        n = exponent(product)  # kept next to 1, so that no number of pivots is too many
+        product, twos = product * power_of_two(0.0 - n), twos + n
+        place += 2 * c + 5
+    store(G, L.G_QUADRATIC, at, quadratic)
+    store(G, L.G_H, at, ln(product, twos))
+    store(G, _LOSS, at, loss)
+    sound = all_within(least, TINY, HUGE) and all_within(most, TINY, HUGE)
+    return sound and all_within(loss * (quadratic * math.e + D * 1.0), 0.0, loss_allowed(D))
+
+
+@embedded(forceinline=True)
+def factorise(A, Q, G, W, J, k, d, alone):
+    """QUADRATIC and H of Sigma_i + Sigma_J for all i; nan where that is not certain.
+
+    Unless they stand ``alone``, which NI asks for, those of J with itself and of column 0 are not
+    read.
+    """
+    D = d + d % 2
+    for at in range(0, k + 1, LANES):
+        fill_lanes(A, G, W, J, at, d, D)
+        factorise_lanes(G, W, D)
+        if not read_lanes(G, W, at, D):
+            for lane in range(LANES):
+                i = at + lane
+                needed = alone or (i > 0 and i != J)
+                if needed and i <= k and doubtful(G, W, i, lane, J, d, D):
+                    G[_LOSS, i] = -1.0
+            # Only now: they take the place of factors that have been read.
+            for i in range(at, min(at + LANES, k + 1)):
+                if G[_LOSS, i] == -1.0:
+                    factorise_precisely(A, Q, G, W, i, J, d)
+
+
+@embedded(returns=types.boolean)
+def doubtful(G, W, i, lane, J, d, D):
+    """Whether the factor of the pair (i, J), in a lane of W, is not precise enough."""
+    first = work_row(G)
+    gaps, pivot = first + D * (D + 1) // 2, first
+    for c in range(D):
+        p = W[pivot, lane]
+        if not TINY <= p <= HUGE:
+            return True
+        # Cholesky's factor, which has roots.
+        below, root = pivot, 1.0 / math.sqrt(p)
+        for r in range(c + 1, D):
+            below += r
+            W[below, lane] *= root
+        W[gaps + c, lane] *= root if i > 0 else 0.0
+        pivot += c + 2
     if i == 0:
         G[L.G_QUADRATIC, i] = 0.0
-        for c in range(d):
-            G[z + c, i] = 0.0
     h = cross_entropy(G[L.G_QUADRATIC, i], G[L.G_H, i], i, J, d)
-    if surely_precise(G[_LOSS, i], G[L.G_QUADRATIC, i], tolerance(h), d):
-        return 0
-    if precise_enough(G, i, d, plain_unit(d), h):
-        return 0
-    G[_LOSS, i] = -1.0
-    return 1
+    loss = G[_LOSS, i] * (D + math.e * G[L.G_QUADRATIC, i])
+    if loss <= loss_allowed(D) * tolerance(h):
+        return False
+    return not precise_enough(W, lane, first, D, plain_unit(D), h)
 
 
 @embedded
-def refresh_pairs(G, T, J, k, d, want, columns):
-    """Put h_iJ and exp(-h_iJ) of all i into the trees that are wanted."""
-    tree = 2 * (L.G_WORK + d * (d + 1) // 2 + d)
-    for i in range(1, k + 1):
-        G[L.G_H, i] = 0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * LN_2PI)
+def refresh_pairs(G, W, J, k, d, want, columns):
+    """Sums of h and exp(-h) over all pairs, with new ones for J, as far as they are wanted."""
+    first = first_tile(d, columns)
     for kind in range(2):
         if want & (L.WANT_H << kind):
-            for i in range(1, k + 1):
-                G[L.G_CIP, i] = G[L.G_H, i] if kind == 0 else math.exp(-G[L.G_H, i])
-            renew_trees(G, T, tree, J, k, columns, operator.add)
-            tree += 4 * ((columns + 1) // 3) + 1
+            for at in range(0, k + 1, LANES):
+                h = (load(G, L.G_QUADRATIC, at) + load(G, L.G_H, at) + d * LN_2PI) * 0.5
+                store(G, L.G_CIP, at, h if kind == 0 else exp(0.0 - h))
+            G[0, L.G_H_SUM + kind] = renew_sums(G, W, first, J, k, columns, sum_tile, 0.0)
+            first += tile_rows(columns)
 
 
 @step
 def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    T = array(G_pointer, (2 * m[L.G_ROWS], columns // 2))
+    A = array(A_pointer, (m[L.ROWS], columns))
+    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    G = array(G_pointer, (m[L.G_ROWS], columns))
+    W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
     Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])
-        factorise(A, Q, G, J, k, d, want & L.WANT_LOGDET != 0)
+        factorise(A, Q, G, W, J, k, d, want & L.WANT_LOGDET != 0)
         G[L.G_LOGDET, J] = G[L.G_H, J] - d * LN_2
         G[0, L.G_LOGDET_T] = G[L.G_H, 0] - d * LN_2
-        refresh_pairs(G, T, J, k, d, want, columns)
-    root = 2 * (L.G_WORK + d * (d + 1) // 2 + d)
-    for kind in range(2):
-        if want & (L.WANT_H << kind):
-            G[0, L.G_H_SUM + kind] = T[root, 0] + total(T[root], columns // 2 - 1)
-            root += 4 * ((columns + 1) // 3) + 1
+        refresh_pairs(G, W, J, k, d, want, columns)
     return 0.0

@@ -18,16 +18,19 @@ from icvi.kernels.caches.gaussian import factorise, scale_changed
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.layout import LANES
 from icvi.kernels.rounding import LN_2PI
+
+first_table = embedded(L.first_table, returns=types.int64)
 
 
 @embedded
-def tabulate(A, Q, C, G, k, d, stale, table):
+def tabulate(A, Q, C, G, W, k, d, stale, table):
     """-h of every prototype that changed and every other."""
     scale_changed(A, C, G, stale, d)
     for q in range(stale):
         J = np.int64(C[L.QUEUE, q])
-        factorise(A, Q, G, J, k, d, False)
+        factorise(A, Q, G, W, J, k, d, False)
         for i in range(1, k + 1):
             minus_h = -0.5 * (G[L.G_QUADRATIC, i] + G[L.G_H, i] + d * LN_2PI)
             G[table + J, i] = minus_h
@@ -103,11 +106,12 @@ def refresh_mixtures(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
-    table = L.G_WORK + d * (d + 1) // 2 + d
+    W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
+    table = first_table(d, columns)
     pairs = table + columns
     members = pairs + columns
     Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    tabulate(A, Q, C, G, k, d, m[L.STALE], table)
+    tabulate(A, Q, C, G, W, k, d, m[L.STALE], table)
     clusters = count_members(C, G, k, members)
     for q in range(m[L.STALE]):
         c = np.int64(C[L.OWNER, int(C[L.QUEUE, q])])

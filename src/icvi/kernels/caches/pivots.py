@@ -27,7 +27,8 @@ from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
 _E = math.e
-_TINY, _HUGE = 1e-100, 1e100
+#: Pivots of which two can be multiplied.
+TINY, HUGE = 1e-100, 1e100
 #: How much larger a spread may have been for the high parts of what is left to be precise.
 _PEAK = 2.0**10
 #: Share of W1^2 that W1^2 - W2 must exceed: two doubles leave it 44 bits then.
@@ -70,18 +71,24 @@ def fading_scale(A, i, d):
     return n / rest if rest > _OUTWEIGHED * square else math.nan
 
 
+@embedded(returns=types.int64, forceinline=True)
+def work_row(G):
+    """The first row of LANES numbers that is scratch for factors; see `layout.work_rows`."""
+    return L.G_WORK * G.shape[1] // L.LANES
+
+
 @embedded(returns=types.float64, forceinline=True)
-def log_pivots(G, i, d):
-    """Ln of the product of the pivots in column i, with few logarithms and no overflow."""
+def log_pivots(W, lane, first, d):
+    """Ln of the product of the pivots in a lane, with few logarithms and no overflow."""
     s, product = 0.0, 1.0
-    pivot = L.G_WORK
+    pivot = first
     for c in range(d):
-        p = G[pivot, i]
-        if _TINY < p < _HUGE:
+        p = W[pivot, lane]
+        if TINY < p < HUGE:
             product *= p
         else:
             s += math.log(p)
-        if not _TINY < product < _HUGE:
+        if not TINY < product < HUGE:
             s += math.log(product)
             product = 1.0
         pivot += c + 2
@@ -109,43 +116,43 @@ def tolerance(h):
     return abs(h) if abs(h) > LARGEST_H else 1.0
 
 
-@embedded(returns=types.boolean)
-def surely_precise(loss, quadratic, scale, d):
-    """Whether loss = 1 / det(H) alone shows that h is as precise as promised.
+@embedded(returns=types.float64)
+def loss_allowed(d):
+    """Up to which loss (d + e' Sigma^-1 e e) shows that h is as precise as promised.
 
-    ``scale`` is that of `tolerance`.
+    That is, off by TOLERANCE at most; loss = 1 / det(H).
     """
-    return plain_unit(d) * d * loss * (d + _E * quadratic) <= 2.0 * TOLERANCE * scale
+    return 2.0 * TOLERANCE / (plain_unit(d) * d)
 
 
 @embedded(returns=types.boolean)
-def precise_enough(G, i, d, unit, h):
-    """Whether the factor in column i gives h, or ln|Sigma|, as precisely as promised.
+def precise_enough(W, lane, first, d, unit, h):
+    """Whether the factor in a lane gives h, or ln|Sigma|, as precisely as promised.
 
-    x takes the place of z, y that of the pivots.
+    It begins in row ``first``. x takes the place of z, y that of the pivots.
     """
-    gap = L.G_WORK + d * (d + 1) // 2
+    gap = first + d * (d + 1) // 2
     for c in range(d - 1, -1, -1):
-        place = L.G_WORK + c * (c + 1) // 2 + c
-        x, inverse = G[gap + c, i], 1.0 / math.sqrt(G[place, i])
+        place = first + c * (c + 1) // 2 + c
+        x, inverse = W[gap + c, lane], 1.0 / math.sqrt(W[place, lane])
         for r in range(c + 1, d):
             place += r
-            x -= G[place, i] * G[gap + r, i]
-        G[gap + c, i] = x * inverse
+            x -= W[place, lane] * W[gap + r, lane]
+        W[gap + c, lane] = x * inverse
     squares, products = 0.0, 0.0
-    pivot = L.G_WORK
+    pivot = first
     for c in range(d):
-        t, y, row, above = G[pivot, i], 0.0, pivot - c, L.G_WORK
+        t, y, row, above = W[pivot, lane], 0.0, pivot - c, first
         inverse = 1.0 / math.sqrt(t)
         for m in range(c):
-            x = G[row + m, i]
+            x = W[row + m, lane]
             t += x * x
-            y += abs(x) * G[above, i]
+            y += abs(x) * W[above, lane]
             above += m + 2
         t = math.sqrt(t)
         y = (t + y) * inverse
-        G[pivot, i] = y
+        W[pivot, lane] = y
         squares += y * y
-        products += t * abs(G[gap + c, i])
+        products += t * abs(W[gap + c, lane])
         pivot += c + 2
     return 0.5 * unit * (squares + products * (2.0 + products)) <= TOLERANCE * tolerance(h)

@@ -20,7 +20,7 @@ from icvi.kernels.compiler.compiling import SUMS, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma, pick
 from icvi.kernels.doubles import add
-from icvi.kernels.exponential import exp_negative
+from icvi.kernels.elementary import exp
 from icvi.kernels.sums import square_gap, total, whole_registers
 
 
@@ -61,7 +61,7 @@ def exponentials(nearest, outside, factor, end):
     """
     s = 0.0
     for i in range(end):
-        s += pick(outside[i] > 0.0, 0.0, exp_negative(factor * nearest[i]))
+        s += pick(outside[i] > 0.0, 0.0, exp(factor * nearest[i]))
     return s
 
 

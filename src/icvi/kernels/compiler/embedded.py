@@ -30,7 +30,8 @@ def embedded(
 ) -> Any:
     """Embed a function in the kernels that call it.
 
-    ``returns`` is the type of what it returns, nothing by default; ``options`` are Numba's. LLVM
+    ``returns`` is the type of what it returns, nothing by default, or a function of the types of
+    its arguments that gives it; ``options`` are Numba's. LLVM
     chooses the calls to inline: all of them, at the expense of time to compile, with
     ``forceinline``. With ``noalias`` what is written through one array is not read or written
     through another one: loops then need not check whether arrays overlap, which takes longer than
@@ -53,7 +54,8 @@ def embedded(
                 known[signature] = _compile(context, function, signature, options)
             return context.call_internal(builder, known[signature], signature, arguments)
 
-        return returns(*arguments), codegen
+        result = returns(*arguments) if inspect.isfunction(returns) else returns
+        return result(*arguments), codegen
 
     return intrinsic(with_parameters_of(function, call))
 

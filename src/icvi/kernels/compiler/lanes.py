@@ -1,185 +1,258 @@
-"""The same done to all columns of an array, LANES of them at once in a vector register.
+"""A type for kernels: LANES numbers side by side in a vector register, with Python's operators.
 
-Numba leaves the packing of neighbouring numbers into vectors to a pass of LLVM that it turns
-off; so code is generated that packs them itself. Nothing is fused or moved but what is said.
+Numba leaves the packing of neighbouring numbers into vectors to passes of LLVM, which turn plain
+loops over a few numbers, or over many rows of an array, into scalar code. Written with this type
+the same code works on LANES columns at once.
 """
 
 from __future__ import annotations
 
-import inspect
+import operator
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
-
-#: Columns that are worked on at once; arenas have a multiple of this many.
-LANES = 8
+from icvi.kernels.layout import LANES
 
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTEGER = ir.IntType(64)
 
 
-class Vector:
-    """LANES numbers with Python's operators."""
+class Lanes(types.Type):
+    """LANES doubles."""
 
-    def __init__(self, builder, value):
-        self.builder, self.value = builder, value
-
-    @classmethod
-    def of(cls, builder, number):
-        """The same number in all lanes."""
-        nothing = ir.Constant(_DOUBLES, ir.Undefined)
-        first = builder.insert_element(nothing, number, ir.IntType(32)(0))
-        all_first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
-        return cls(builder, builder.shuffle_vector(first, nothing, all_first))
-
-    def __add__(self, other):
-        return Vector(self.builder, self.builder.fadd(self.value, other.value))
-
-    def __sub__(self, other):
-        return Vector(self.builder, self.builder.fsub(self.value, other.value))
-
-    def __mul__(self, other):
-        return Vector(self.builder, self.builder.fmul(self.value, other.value))
-
-    def __truediv__(self, other):
-        return Vector(self.builder, self.builder.fdiv(self.value, other.value))
+    def __init__(self) -> None:
+        super().__init__(name="lanes")
 
 
-class Columns:
-    """LANES neighbouring columns of an array, by rows: ``G[row]`` is a vector."""
-
-    def __init__(self, context, builder, kind, array, column):
-        array = context.make_array(kind)(context, builder, array)
-        self._builder, self._base = builder, builder.ptrtoint(array.data, _INTEGER)
-        self._stride = builder.extract_value(array.strides, 0)
-        self._column = builder.mul(column, _INTEGER(8))
-
-    def _place(self, row):
-        row = _INTEGER(row) if isinstance(row, int) else row
-        offset = self._builder.add(self._builder.mul(row, self._stride), self._column)
-        return self._builder.inttoptr(self._builder.add(self._base, offset), _DOUBLES.as_pointer())
-
-    def __getitem__(self, row):
-        return Vector(self._builder, self._builder.load(self._place(row), align=8, typ=_DOUBLES))
-
-    def __setitem__(self, row, vector):
-        self._builder.store(vector.value, self._place(row), align=8)
+lanes = Lanes()
 
 
-def sqrt(vector):
-    """Square roots."""
-    return _call("sqrt", vector)
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, _DOUBLES)
 
 
-def rounded(vector):
-    """The same numbers, which LLVM may not fuse with what is done to them next."""
-    return _call("arithmetic.fence", vector)
+def in_all(builder, number):
+    """A vector with the same number in all lanes; vectors stay as they are."""
+    if isinstance(number.type, ir.VectorType):
+        return number
+    nothing = ir.Constant(ir.VectorType(number.type, LANES), ir.Undefined)
+    first = builder.insert_element(nothing, number, ir.IntType(32)(0))
+    all_first = ir.Constant(ir.VectorType(ir.IntType(32), LANES), None)
+    return builder.shuffle_vector(first, nothing, all_first)
 
 
-def _call(name, vector):
-    """What one of LLVM's own functions gives for all lanes."""
-    signature = ir.FunctionType(_DOUBLES, [_DOUBLES])
-    name = f"llvm.{name}.v{LANES}f64"
-    function = cgutils.get_or_insert_function(vector.builder.module, signature, name)
-    return Vector(vector.builder, vector.builder.call(function, [vector.value]))
+def _operator(function, instruction):
+    """Have an operator of Python's work on lanes, also with a number on one side."""
+
+    @type_callable(function)
+    def kind(context):
+        def typer(a, b):
+            if {a, b} <= {lanes, types.float64} and lanes in (a, b):
+                return lanes
+            return None
+
+        return typer
+
+    def codegen(context, builder, signature, arguments):
+        a, b = (in_all(builder, each) for each in arguments)
+        return getattr(builder, instruction)(a, b)
+
+    for arguments in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
+        lower_builtin(function, *arguments)(codegen)
 
 
-def _strips(builder, end):
-    """A loop over the first columns of groups of LANES, up to an end."""
-    return cgutils.for_range_slice(builder, _INTEGER(0), end, _INTEGER(LANES), _INTEGER)
+_operator(operator.add, "fadd")
+_operator(operator.sub, "fsub")
+_operator(operator.mul, "fmul")
+_operator(operator.truediv, "fdiv")
+
+
+def _place(context, builder, kind, array, row, column):
+    """Where LANES columns of a row of an array are."""
+    array = context.make_array(kind)(context, builder, array)
+    place = cgutils.get_item_pointer(context, builder, kind, array, [row, column])
+    return builder.bitcast(place, _DOUBLES.as_pointer())
 
 
 @intrinsic
-def subtract_products(typingctx, G, out, a, b, count, scale, end):
-    """Row out minus the products of rows a + m and b + m, m < count, all times row scale.
-
-    For the columns before end, a multiple of LANES.
-    """
-    del typingctx
-    signature = types.void(G, *[types.int64] * 6)
+def load(typingctx, G, row, column):
+    """LANES numbers of a row of an array, from a column on."""
+    del typingctx, row, column
 
     def codegen(context, builder, signature, arguments):
-        out, a, b, count, scale, end = arguments[1:]
-        total = cgutils.alloca_once(builder, _DOUBLES)
-        with _strips(builder, end) as (i, _):
-            G = Columns(context, builder, signature.args[0], arguments[0], i)
-            builder.store(G[out].value, total)
-            with cgutils.for_range(builder, count) as loop:
-                x, y = G[builder.add(a, loop.index)], G[builder.add(b, loop.index)]
-                product = builder.fmul(x.value, y.value, flags=("contract",))
-                before = builder.load(total, typ=_DOUBLES)
-                builder.store(builder.fsub(before, product, flags=("contract",)), total)
-            G[out] = Vector(builder, builder.load(total, typ=_DOUBLES)) * G[scale]
+        place = _place(context, builder, signature.args[0], *arguments)
+        return builder.load(place, align=8, typ=_DOUBLES)
+
+    return lanes(G, types.int64, types.int64), codegen
+
+
+@intrinsic
+def store(typingctx, G, row, column, x):
+    """LANES numbers, or one in all lanes, into a row of an array from a column on."""
+    del typingctx, row, column
+
+    def codegen(context, builder, signature, arguments):
+        place = _place(context, builder, signature.args[0], *arguments[:3])
+        builder.store(in_all(builder, arguments[3]), place, align=8)
         return context.get_dummy_value()
 
-    return signature, codegen
+    return types.void(G, types.int64, types.int64, x), codegen
 
 
-def all_columns(body):
-    """A function f(A, G, end, ...) that does what ``body`` says to the columns before end.
+@intrinsic
+def put(typingctx, x, lane, number):
+    """The lanes of x, with another number in one of them."""
+    del typingctx, x, lane, number
 
-    ``body`` takes A, G and the rest. ``G[row]`` stands for the whole row in it, up to end, so that
-    it reads like NumPy. It is called once, as code is generated, with LANES columns of both arrays,
-    with rows as they are and with other numbers as vectors.
-    """
+    def codegen(context, builder, signature, arguments):
+        x, lane, number = arguments
+        return builder.insert_element(x, number, lane)
 
-    def operation(typingctx, A, G, end, *rest):
-        del typingctx
-        signature = types.void(A, G, end, *rest)
+    return lanes(lanes, types.int64, types.float64), codegen
+
+
+@intrinsic
+def first_lanes(typingctx, x, count, number):
+    """The first lanes of x, as many as ``count`` says, and a number in the others."""
+    del typingctx, x, count, number
+
+    def codegen(context, builder, signature, arguments):
+        x, count, number = arguments
+        integers = ir.VectorType(_INTEGER, LANES)
+        numbers = ir.Constant(integers, list(range(LANES)))
+        inside = builder.icmp_signed("<", numbers, in_all(builder, count))
+        return builder.select(inside, x, in_all(builder, number))
+
+    return lanes(lanes, types.int64, types.float64), codegen
+
+
+def _reduction(name, flags=()):
+    """An intrinsic that makes one number of all lanes."""
+
+    @intrinsic
+    def reduction(typingctx, x):
+        del typingctx, x
 
         def codegen(context, builder, signature, arguments):
-            values = [
-                value if kind == types.int64 else Vector.of(builder, value)
-                for kind, value in zip(signature.args[3:], arguments[3:], strict=True)
-            ]
-            with _strips(builder, arguments[2]) as (i, _):
-                columns = [
-                    Columns(context, builder, kind, array, i)
-                    for kind, array in zip(signature.args[:2], arguments[:2], strict=True)
-                ]
-                body(*columns, *values)
-            return context.get_dummy_value()
+            kind, start = [_DOUBLES], []
+            if name == "fadd":
+                kind, start = [ir.DoubleType(), _DOUBLES], [ir.DoubleType()(-0.0)]
+            function = cgutils.get_or_insert_function(
+                builder.module,
+                ir.FunctionType(ir.DoubleType(), kind),
+                f"llvm.vector.reduce.{name}.v{LANES}f64",
+            )
+            return builder.call(function, [*start, *arguments], fastmath=flags)
 
-        return signature, codegen
+        return types.float64(lanes), codegen
 
-    # Numba matches arguments by the signature of the function that it is given.
-    own = list(inspect.signature(body).parameters.values())
-    names = ["typingctx", "A", "G", "end", *(parameter.name for parameter in own[2:])]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = inspect.Signature([inspect.Parameter(name, kind) for name in names])
-    operation.__signature__ = signature  # type: ignore[attr-defined]
-    operation.__name__ = body.__name__
-    return intrinsic(operation)
+    return reduction
+
+
+#: The sum and the greatest of all lanes; nan is not the greatest.
+sum_lanes = _reduction("fadd", ("reassoc",))
+greatest_lane = _reduction("fmax")
+
+
+@intrinsic
+def all_within(typingctx, x, low, high):
+    """Whether low <= x <= high in all lanes; nan is not."""
+    del typingctx, x, low, high
+
+    def codegen(context, builder, signature, arguments):
+        x, low, high = (in_all(builder, each) for each in arguments)
+        inside = builder.and_(
+            builder.fcmp_ordered("<=", low, x), builder.fcmp_ordered("<=", x, high)
+        )
+        bits = builder.bitcast(inside, ir.IntType(LANES))
+        return builder.icmp_unsigned("==", bits, ir.IntType(LANES)(2**LANES - 1))
+
+    return types.boolean(lanes, types.float64, types.float64), codegen
+
+
+@intrinsic
+def in_all_lanes(typingctx, number):
+    """The same number in all lanes."""
+    del typingctx, number
+
+    def codegen(context, builder, signature, arguments):
+        return in_all(builder, arguments[0])
+
+    return lanes(types.float64), codegen
+
+
+@intrinsic
+def rounded(typingctx, x):
+    """The same numbers, which LLVM may not fuse with what is done to them next."""
+    del typingctx, x
+
+    def codegen(context, builder, signature, arguments):
+        name = f"llvm.arithmetic.fence.v{LANES}f64"
+        kind = ir.FunctionType(_DOUBLES, [_DOUBLES])
+        function = cgutils.get_or_insert_function(builder.module, kind, name)
+        return builder.call(function, arguments)
+
+    return lanes(lanes), codegen
 
 
 if PLAIN:
-    sqrt = np.sqrt
-
-    @numba.njit
-    def rounded(row):
-        """The same numbers: nothing is fused in plain functions of rows."""
-        return row
+    # Arrays of LANES numbers, which have the same operators.
 
     @kernel
-    def subtract_products(G, out, a, b, count, scale, end):
-        """The same, one column after the other."""
-        for i in range(end):
-            for m in range(count):
-                G[out, i] -= G[a + m, i] * G[b + m, i]
-            G[out, i] *= G[scale, i]
+    def load(G, row, column):
+        """The same, a copy."""
+        return G[row, column : column + LANES].copy()
 
-    def all_columns(body):
-        """The same, with NumPy's rows."""
-        on_rows = numba.njit(body, error_model="numpy")
+    @kernel
+    def store(G, row, column, x):
+        """The same, by NumPy."""
+        G[row, column : column + LANES] = x
 
-        @kernel(fastmath=False)
-        def operation(A, G, end, *rest):
-            on_rows(A[:, :end], G[:, :end], *rest)
+    @kernel
+    def put(x, lane, number):
+        """The same, on a copy."""
+        x = x.copy()
+        x[lane] = number
+        return x
 
-        return operation
+    @kernel
+    def first_lanes(x, count, number):
+        """The same, on a copy."""
+        x = x.copy()
+        x[count:] = number
+        return x
+
+    @kernel
+    def sum_lanes(x):
+        """The same, by NumPy."""
+        return x.sum()
+
+    @kernel
+    def greatest_lane(x):
+        """The same, one by one."""
+        greatest = x[0]
+        for value in x:
+            greatest = value if value > greatest or greatest != greatest else greatest
+        return greatest
+
+    @kernel
+    def all_within(x, low, high):
+        """The same, by NumPy."""
+        return ((low <= x) & (x <= high)).all()
+
+    @kernel
+    def in_all_lanes(number):
+        """The same, by NumPy."""
+        return np.full(LANES, number)
+
+    @kernel(fastmath=False)
+    def rounded(x):
+        """The same numbers: nothing is fused with what is done to arrays next."""
+        return x

@@ -69,6 +69,7 @@ FIELDS = {
 _KERNELS: dict[Callable[..., Any], Any] = {
     reductions.largest: sums.largest,
     reductions.least_pooled: sums.least_pooled,
+    reductions.log_volumes: sums.log_volumes,
 }
 
 _ENTRY = """
