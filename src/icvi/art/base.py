@@ -18,7 +18,7 @@ from icvi.inputs import as_sample
 from icvi.saving.kinds import save
 from icvi.transactions import Shareable, exclusive, shares
 
-_FLOAT = np.dtype(np.float64)
+_ARRAY, _FLOAT = np.ndarray, np.dtype(np.float64)
 
 #: What a fit adds to an estimator, or removes from it. The scaling comes before what refers to it.
 LEARNT = (
@@ -51,6 +51,9 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         return self
 
     # -- what each estimator adds ----------------------------------------------------------
+
+    #: Whether samples are checked when they are learnt, and need not be before.
+    _checks_samples: ClassVar[bool] = False
 
     def _check_vigilance(self) -> None:
         raise NotImplementedError
@@ -113,7 +116,8 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         else:
             if not self._is_plain(X, named=named):
                 X = self._checked(X, reset=False)
-            self._scaling.check(X, self.out_of_bounds)
+            if not self._checks_samples:
+                self._scaling.check(X, self.out_of_bounds)
             self._note((self.__dict__.copy(), self._snapshot(len(X))))
         return X  # type: ignore[no-any-return]
 
@@ -127,7 +131,8 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
         if x.dtype is not _FLOAT or not x.flags.c_contiguous:
             return self._more_samples(X, named=False)
         self._check_parameters()
-        scaling.check(X, self.out_of_bounds)
+        if not self._checks_samples:
+            scaling.check(X, self.out_of_bounds)
         # Learning one sample replaces only what the snapshot covers.
         self._note((None, self._snapshot(1)))
         return X
@@ -152,13 +157,14 @@ class ArtEstimator(Shareable, BaseEstimator):  # type: ignore[misc]
 
     def _is_plain(self, X: Any, *, named: bool = True) -> bool:
         """Whether scikit-learn's checks, which cost more than learning, would find nothing."""
+        if X.__class__ is not _ARRAY or X.dtype is not _FLOAT:
+            return False
+        shape = X.shape
         return (
-            X.__class__ is np.ndarray
-            and X.dtype is _FLOAT
-            and X.ndim == 2
-            and X.shape[1] == self.n_features_in_
+            len(shape) == 2
+            and shape[1] == self.n_features_in_
+            and shape[0] > 0
             and X.flags.c_contiguous
-            and len(X) > 0
             and not (named and "feature_names_in_" in self.__dict__)
         )
 

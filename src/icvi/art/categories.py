@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.art.scaling import Scaling
-from icvi.kernels.art.fuzzy_art import rank_categories
+from icvi.art.scaling import OutOfBounds, Scaling
+from icvi.inputs import LARGEST
+from icvi.kernels.art.fuzzy_art import learn_categories, rank_categories
 from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
 from icvi.kernels.compiler.minima import BLOCK
@@ -22,7 +23,9 @@ from icvi.wording import short
 Saved = tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[Any]]
 
 _NO_LOG = np.empty((0, 0))
+_NOTHING_KNOWN = (None, None, None, None, np.empty(0, dtype=np.int64))
 _NO_OWNERS = np.empty(0, dtype=np.int64)
+_INTEGER = np.dtype(np.int64)
 _ROOM = 8  # clusters that there is room for at first
 
 
@@ -33,16 +36,18 @@ class Module:
     how many it has learnt: callers `grow` the module and call it again.
     """
 
-    # The undo log that kernels write is no part of the state, nor of copies and pickles.
-    __slots__ = ("__dict__", "_log_of_one", "undo_log")
+    # The undo log that kernels write, and the arrays whose addresses are known, are no part of the
+    # state, nor of copies and pickles.
+    __slots__ = ("__dict__", "_known", "_log_of_one", "undo_log")
 
     undo_log: NDArray[np.float64]
     _log_of_one: NDArray[np.float64] | None
+    _known: tuple[Any, Any, Any, Any, NDArray[np.int64]]
 
     def __new__(cls, *_: int) -> Self:
         """A module without an undo log."""
         self = super().__new__(cls)
-        self.undo_log, self._log_of_one = _NO_LOG, None
+        self.undo_log, self._log_of_one, self._known = _NO_LOG, None, _NOTHING_KNOWN
         return self
 
     def __init__(self, d: int) -> None:
@@ -93,6 +98,45 @@ class Module:
         """Double the room if the module is full."""
         if self.k == self.room:
             self.W = np.concatenate([self.W, np.zeros_like(self.W)])
+
+    def learn(
+        self,
+        X: NDArray[np.float64],
+        scaling: Scaling,
+        out_of_bounds: OutOfBounds,
+        rho: float,
+        alpha: float,
+        beta: float,
+    ) -> NDArray[np.int64]:
+        """The categories that samples have joined or created; what cannot be learnt is refused."""
+        n, bounds = len(X), scaling.bounds
+        limit = 0.0 if out_of_bounds == "error" else LARGEST
+        labels, done = np.empty(n, _INTEGER), 0
+        while True:
+            # Not in a function, which takes as long: the addresses of the arrays as they are now.
+            W, counters, note, same, places = self._known
+            if (
+                W is not self.W
+                or counters is not self.counters
+                or note is not self.undo_log
+                or same is not bounds
+            ):
+                places = self._locate(bounds)
+            done = learn_categories.compiled(places, X, limit, rho, alpha, beta, done, labels)
+            if done == n:
+                return labels
+            if done < 0:
+                scaling.check(X, out_of_bounds)
+            self.grow()
+
+    def _locate(self, bounds: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Where kernels find the module: see `icvi.kernels.art.fuzzy_art`."""
+        W, counters, log = self.W, self.counters, self.undo_log
+        arrays = (W, counters, log, bounds)
+        lengths = (W.shape[0], W.shape[1], *log.shape)
+        places = np.array([*(array.ctypes.data for array in arrays), *lengths], dtype=np.int64)
+        self._known = (*arrays, places)
+        return places
 
     def rank(
         self,

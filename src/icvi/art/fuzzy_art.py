@@ -13,10 +13,7 @@ from icvi.art.categories import Module
 from icvi.art.parameters import check_epochs, check_vigilance
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.art.scikit import ClusterMixin
-from icvi.kernels.art.fuzzy_art import learn_categories
 from icvi.transactions import changes, shares
-
-_INTEGER = np.dtype(np.int64)
 
 
 class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
@@ -189,6 +186,8 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
 
     # -- inside ----------------------------------------------------------------------------
 
+    _checks_samples = True
+
     _parameters = attrgetter("rho", "alpha", "beta", "max_iter", "out_of_bounds")
 
     def _check_vigilance(self) -> None:
@@ -205,13 +204,5 @@ class FuzzyART(ClusterMixin, ArtEstimator):  # type: ignore[misc]
         self._module.restore(saved)
 
     def _learn(self, X: NDArray[np.float64]) -> NDArray[np.int64]:
-        m, s, n = self._module, self._scaling, len(X)
-        rho, alpha, beta = self.rho, self.alpha, self.beta
-        labels, done = np.empty(n, _INTEGER), 0
-        while True:  # the kernel stops where the module is full
-            done = learn_categories.compiled(
-                m.W, m.counters, m.undo_log, X, s.bounds, rho, alpha, beta, done, labels
-            )
-            if done == n:
-                return labels
-            m.grow()
+        outside = self.out_of_bounds
+        return self._module.learn(X, self._scaling, outside, self.rho, self.alpha, self.beta)

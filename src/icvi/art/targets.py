@@ -20,7 +20,6 @@ from icvi.art.scikit import (
     unique_labels,
 )
 from icvi.inputs import refuse_masked, refuse_unordered
-from icvi.kernels.art.fuzzy_art import learn_categories
 from icvi.labels import plain
 from icvi.transactions import own_arrays
 from icvi.wording import short
@@ -214,16 +213,7 @@ class ModuleB:
     ) -> NDArray[np.int64]:
         """Learn rows, checked before; their categories."""
         assert rho is not None
-        m, n = self.module, len(y)
-        categories, done = np.empty(n, _INTEGER), 0
-        while True:  # the kernel stops where the module is full
-            done = learn_categories.compiled(
-                *(m.W, m.counters, m.undo_log, y, self.scaling.bounds, rho, alpha, beta),
-                *(done, categories),
-            )
-            if done == n:
-                return categories
-            m.grow()
+        return self.module.learn(y, self.scaling, "clip", rho, alpha, beta)
 
     def snapshot(self, n: int) -> Any:
         """What `restore` needs to undo learning up to n targets."""

@@ -6,8 +6,17 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.art.coding import code, coded_size, needed
-from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked, resonant
-from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
+from icvi.kernels.art.resonance import (
+    CATEGORIES,
+    COUNTERS,
+    create,
+    learn,
+    put_down,
+    ranked,
+    resonant,
+)
+from icvi.kernels.compiler.addresses import array, doubles, integers
+from icvi.kernels.compiler.compiling import INTEGERS, PAIRS, SAMPLES, compiled
 from icvi.kernels.compiler.minima import BLOCK
 
 _REAL = types.float64
@@ -16,10 +25,29 @@ _WHOLE = types.int64
 _FROZEN = types.Array(types.float64, 3, "C", readonly=True)
 
 
-@compiled(_WHOLE(CUBE, INTEGERS, MATRIX, SAMPLES, SAMPLES, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
-def learn_categories(W, counters, note, X, bounds, rho, alpha, beta, start, labels):
-    """Learn samples from ``start`` on; the first one for which W had no room, or their number."""
+# Where `learn_categories` finds a module: Python calls it with one array instead of four. That takes
+# 0.3 us less, a tenth of learning one sample.
+AT_W, AT_COUNTERS, AT_NOTE, AT_BOUNDS = range(4)  # addresses
+W_BLOCKS, W_ROWS, NOTE_ROWS, NOTE_WIDTH = range(4, 8)  # lengths
+PLACES = 8
+
+
+@compiled(_WHOLE(INTEGERS, SAMPLES, _REAL, _REAL, _REAL, _REAL, _WHOLE, INTEGERS))
+def learn_categories(places, X, limit, rho, alpha, beta, start, labels):
+    """Learn samples from ``start`` on; the first one for which W had no room, or their number.
+
+    -1, and nothing is learnt, where an entry is nan or beyond the limit, which is 0 for the bounds.
+    """
     n, d = X.shape
+    W = array(doubles(places[AT_W]), (places[W_BLOCKS], places[W_ROWS], BLOCK))
+    counters = array(integers(places[AT_COUNTERS]), (COUNTERS,))
+    note = array(doubles(places[AT_NOTE]), (places[NOTE_ROWS], places[NOTE_WIDTH]))
+    bounds = array(doubles(places[AT_BOUNDS]), (2, d))
+    for i in range(n):
+        for t in range(d):
+            low, high = (bounds[0, t], bounds[1, t]) if limit == 0.0 else (-limit, limit)
+            if not low <= X[i, t] <= high:
+                return -1
     I = np.empty(coded_size(d))
     for i in range(start, n):
         code(X, i, bounds, I)
