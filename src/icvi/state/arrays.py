@@ -503,10 +503,6 @@ class Arenas:
             m[place] = array.ctypes.data
         self.touch_all()
 
-    def read(self) -> None:
-        """Compute the readings of the adopted plan."""
-        kernel("read")(self.meta)
-
     def touch_all(self) -> None:
         """Mark the caches of every cluster as stale."""
         k = self.n_clusters

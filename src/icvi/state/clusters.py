@@ -445,10 +445,13 @@ class Clusters(Arenas):
 
     # -- undoing ---------------------------------------------------------------------------
 
+    #: Whether single samples may be logged; to ask the kernels' own flag takes three times as long.
+    marked = False
+
     def mark(self) -> Mark:
         """What `restore` needs to undo changes of single samples, which are logged from now on."""
         labels = self._labels
-        self.meta[L.LOGGED] = 0
+        self.meta[L.LOGGED], self.marked = 0, True
         # As `_installed`, inlined because every single sample calls this.
         return (
             *(None, self.A, self.Q, self.C, self.columns, self._shape, self.factor, self._shown),
@@ -457,7 +460,7 @@ class Clusters(Arenas):
 
     def unmark(self) -> None:
         """Stop logging."""
-        self.meta[L.LOGGED] = L.NOT_LOGGED
+        self.meta[L.LOGGED], self.marked = L.NOT_LOGGED, False
 
     def snapshot(self, touched: Integers | None = None, grows: bool = False) -> Snapshot:
         """What `restore` needs to undo all changes from now on; see `Arenas.snapshot`."""

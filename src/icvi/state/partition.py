@@ -134,7 +134,8 @@ class Partition(ClusterSummary):
             if self._undo is not None:
                 self._roll_back()
             clusters = self._clusters
-            clusters.unmark()
+            if clusters.marked:
+                clusters.unmark()
             if not clusters.add_known(x, label, weight):
                 self._undo = clusters.mark()
                 clusters.add(x, label, weight)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -31,7 +31,7 @@ from icvi.tracking.forgetting.base import NO_WINNERS, Forgetting
 from icvi.tracking.forgetting.clock import as_times
 from icvi.tracking.forgetting.half_life import HalfLife
 from icvi.tracking.forgetting.window import Window
-from icvi.tracking.index_reader import IndexReader
+from icvi.tracking.index_reader import IndexReader, display_of
 from icvi.tracking.looks import Looks, Schedule
 from icvi.tracking.trace import Trace, joined
 from icvi.transactions import borrowed, changes, exclusive, in_use
@@ -131,6 +131,17 @@ class Tracker(ClusterSummary):
     """
 
     kind = "Tracker"
+
+    # What makes a dictionary of readings is no part of the state, nor of copies and pickles.
+    __slots__ = ("_display",)
+
+    _display: Callable[..., dict[str, float]] | None
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        """A tracker that is not in use."""
+        self = super().__new__(cls)
+        self._display = None
+        return self
 
     def __init__(
         self,
@@ -316,7 +327,8 @@ class Tracker(ClusterSummary):
                 self._roll_back()
             if self._plain and winners is None and time is None:
                 clusters = self._clusters
-                clusters.unmark()
+                if clusters.marked:
+                    clusters.unmark()
                 if not clusters.add_known(x, label, weight):
                     self._undo = self._mark()
                     clusters.add(x, label, weight)
@@ -1013,9 +1025,12 @@ class Tracker(ClusterSummary):
             values = self._read()
             if self._policy.undefined != "nan":
                 values = self._policy.all(values)
+            display = self._display
+            if display is None:
+                display = self._display = display_of(self._names)
         finally:
             self._busy = False
-        return dict(zip(self._names, values))
+        return display(*values)
 
     @exclusive
     def why(self, name: str | Index) -> str | None:
