@@ -37,7 +37,7 @@ def exp(y):
     return p * power_of_two(half) * power_of_two(m - half)
 
 
-@embedded(returns=lambda x, m: x, fastmath={"contract"}, forceinline=True)
+@embedded(returns=lambda x, _: x, fastmath={"contract"}, forceinline=True)
 def ln(x, m):
     """ln(x 2^m) for a whole m and a positive x that is neither tiny (below 2^-1022) nor infinite.
 

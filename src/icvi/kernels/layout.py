@@ -195,7 +195,7 @@ def columns_for(k: int) -> int:
 
 
 def gaussian_rows(d: int, columns: int, want: int) -> int:
-    """Rows of ``G``: header, rows over clusters, scratch, then sums over pairs or tables of them."""
+    """Rows of ``G``: header, rows over clusters, scratch, then sums over pairs, or their tables."""
     if not want & WANT_GAUSSIAN:
         return G_WORK
     if want & WANT_MIXTURES:

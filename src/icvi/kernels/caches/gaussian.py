@@ -61,7 +61,7 @@ def rounded_product(a, b):
 
 @embedded(forceinline=True)
 def fill_lanes(A, G, W, J, at, d, D):
-    """Lower triangles of Sigma_i + Sigma_J for LANES clusters i from ``at`` on, and v_i - v_J below.
+    """Lower triangles of Sigma_i + Sigma_J for LANES clusters i from ``at`` on, v_i - v_J below.
 
     Both products are rounded: so a pair has one value, whichever changed last. Column 0: Sigma_data
     twice, as column J is Sigma_J twice. A feature of variance 1 that nothing depends on makes the

@@ -40,7 +40,7 @@ def tile_at(first, a, b):
 
 @embedded
 def place_pairs(G, W, first, j, used, nothing):
-    """Numbers from row G_CIP into the row and the column of j, in a triangle ``used`` tiles high."""
+    """Numbers from row G_CIP into row and column j of a triangle that is ``used`` tiles high."""
     # Numbers are written in whole registers: sums read them at once, and would have to wait for
     # numbers that were written one by one (60 ns instead of 40 at k = 15).
     a, r = j // LANES, j % LANES
