@@ -19,7 +19,7 @@ import icvi.saving.container
 import interrupting
 import processes
 from icvi.art.categories import Module
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 from interrupting import Injector, interrupt_by_signals, interrupt_everywhere, interrupt_twice
 from streams import blobs
 

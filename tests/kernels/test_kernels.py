@@ -12,10 +12,9 @@ numba = pytest.importorskip("numba")
 
 from icvi.kernels import layout as L  # noqa: E402
 from icvi.kernels.art.coding import code, coded_size  # noqa: E402
-from icvi.kernels.art.resonance import EXTRA_ROWS, matched  # noqa: E402
+from icvi.kernels.art.resonance import EXTRA_ROWS, add_minima, matched  # noqa: E402
 from icvi.kernels.caches.pair_sums import log_sum_tile, renew_sums, sum_tile  # noqa: E402
 from icvi.kernels.compiler.addresses import row  # noqa: E402
-from icvi.kernels.compiler.minima import BLOCK, add_minima  # noqa: E402
 from icvi.kernels.layout import LANES  # noqa: E402
 from icvi.kernels.moments.columns import enter, show  # noqa: E402
 
@@ -174,17 +173,17 @@ def run_matched(W, sample, rows, need, block):
 @pytest.mark.parametrize(("first", "end"), [(0, 8), (0, 1), (3, 8), (8, 8), (2, 20)])
 def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
     rng = np.random.default_rng(end)
-    W, sample = rng.random((3, 22, BLOCK)), rng.random(40)
+    W, sample = rng.random((3, 22, LANES)), rng.random(40)
     out = 20
     expected = sample.copy()
-    s = np.zeros(BLOCK) if first == 0 else sample[out : out + BLOCK].copy()
+    s = np.zeros(LANES) if first == 0 else sample[out : out + LANES].copy()
     for t in range(first, end):
         s = s + np.minimum(sample[t], W[1, t])
-    expected[out : out + BLOCK] = s
+    expected[out : out + LANES] = s
     for need, reached in [(s.max() + 0.5, True), (np.nextafter(s.max() + 0.5, 99), False)]:
         copied = sample.copy()
         lanes = run_add_minima(W, copied, first, end, 1, out, 0.5, need)
-        assert lanes == sum(2**lane for lane in range(BLOCK) if s[lane] + 0.5 >= need)
+        assert lanes == sum(2**lane for lane in range(LANES) if s[lane] + 0.5 >= need)
         assert (lanes > 0) == reached
         np.testing.assert_array_equal(copied, expected)
 
@@ -193,15 +192,15 @@ def test_minima_are_summed_in_all_lanes_from_left_to_right(first, end):
 def test_matches_that_stop_early_are_below_what_they_need(d):
     rng = np.random.default_rng(d)
     rows = 2 * d
-    W = rng.random((2, rows + EXTRA_ROWS, BLOCK))
+    W = rng.random((2, rows + EXTRA_ROWS, LANES))
     stopped = 0
     for _ in range(50):
         sample = run_code(rng.random((1, d)), np.zeros(d), np.ones(d))
         np.testing.assert_array_equal(sample[d:rows], 1.0 - sample[:d])
-        full = np.zeros(BLOCK)
+        full = np.zeros(LANES)
         for t in range(rows):
             full = full + np.minimum(sample[t], W[1, t])
-        matches = slice(sample.size - BLOCK, sample.size)
+        matches = slice(sample.size - LANES, sample.size)
         for need in (full.max(), np.nextafter(full.max(), 99), 0.9 * d, 0.5 * d, -1.0):
             reached = run_matched(W, sample, rows, need, 1)
             assert reached or full.max() < need

@@ -13,7 +13,7 @@ from icvi.inputs import LARGEST
 from icvi.kernels.art.fuzzy_art import learn_categories, rank_categories
 from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 from icvi.labels import Labels, plain
 from icvi.transactions import own_arrays
 from icvi.wording import short

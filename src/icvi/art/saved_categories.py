@@ -12,7 +12,7 @@ from icvi.art.categories import Module, ModuleA
 from icvi.art.scaling import Scaling
 from icvi.inputs import LARGEST
 from icvi.kernels.art.resonance import CATEGORIES, COUNTERS, EXTRA_ROWS, NORM, OWNER
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 from icvi.saving.parts import MOST, Part
 
 #: What rounding may add to a weight, or per weight to their sum.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import types
 
 from icvi.kernels.compiler.compiling import SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 
 #: Features between two looks at whether a match can still succeed.
 GROUP = 8

@@ -17,7 +17,7 @@ from icvi.kernels.art.resonance import (
 )
 from icvi.kernels.compiler.addresses import array, doubles, integers
 from icvi.kernels.compiler.compiling import INTEGERS, PAIRS, SAMPLES, compiled
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64

@@ -16,7 +16,7 @@ from icvi.kernels.art.resonance import (
     resonant,
 )
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64

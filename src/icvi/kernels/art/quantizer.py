@@ -8,7 +8,7 @@ from numba import types
 from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
-from icvi.kernels.compiler.minima import BLOCK
+from icvi.kernels.layout import LANES as BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64

@@ -8,11 +8,15 @@ matches are reproducible to the bit and ties are true ties; the first category w
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
 from icvi.kernels.art.coding import GROUP, matches_at
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.compiler.instructions import lowest_bit
-from icvi.kernels.compiler.minima import BLOCK, add_minima
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.compiler.instructions import at_most, lowest_bit
+from icvi.kernels.compiler.lanes import in_all_lanes, load_line, reaching, store_line
+from icvi.kernels.layout import LANES as BLOCK
 
 #: Rows after the 2d weights: |w|, and the owner's number.
 NORM, OWNER = 0, 1
@@ -30,6 +34,20 @@ NOTED = 1 + COUNTERS
 def blocks(k):
     """Number of blocks that hold k categories."""
     return (k + BLOCK - 1) // BLOCK
+
+
+@embedded(returns=types.int64, fastmath=False, forceinline=True)
+def add_minima(W, I, first, end, block, out, rest, need):
+    """Add min(I[t], W[block, t]), first <= t < end, to BLOCK sums in I, from out on.
+
+    The sums start at 0 where first is 0. Those that, plus rest, reach need, as the bits of a
+    number.
+    """
+    s = in_all_lanes(0.0) if first == 0 else load_line(I, out)
+    for t in range(first, end):
+        s = s + at_most(load_line(row(W, block, t), 0), I[t])
+    store_line(I, out, s)
+    return reaching(s + rest, need)
 
 
 @kernel

@@ -35,7 +35,7 @@ from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import exponent, greater, lesser, power_of_two
-from icvi.kernels.compiler.lanes import all_within, in_all_lanes, load, rounded, store
+from icvi.kernels.compiler.lanes import ALL, in_all_lanes, load, reaching, rounded, store
 from icvi.kernels.elementary import exp, ln
 from icvi.kernels.layout import LANES
 from icvi.kernels.rounding import LN_2, LN_2PI
@@ -168,8 +168,9 @@ def read_lanes(G, W, at, D):
     store(G, L.G_QUADRATIC, at, quadratic)
     store(G, L.G_H, at, ln(product, twos))
     store(G, _LOSS, at, loss)
-    sound = all_within(least, TINY, HUGE) and all_within(most, TINY, HUGE)
-    return sound and all_within(loss * (quadratic * math.e + D * 1.0), 0.0, loss_allowed(D))
+    sound = reaching(least, TINY) & reaching(0.0 - most, -HUGE)
+    loss = loss * (quadratic * math.e + D * 1.0)
+    return sound & reaching(loss, 0.0) & reaching(0.0 - loss, -loss_allowed(D)) == ALL
 
 
 @embedded(forceinline=True)

@@ -22,8 +22,11 @@ from icvi.kernels.layout import LANES
 _DOUBLES = ir.VectorType(ir.DoubleType(), LANES)
 _INTEGER = ir.IntType(64)
 
+#: The bits of all lanes.
+ALL = 2**LANES - 1
 
-class Lanes(types.Type):
+
+class Lanes(types.Type):  # type: ignore[misc]
     """LANES doubles."""
 
     def __init__(self) -> None:
@@ -34,7 +37,7 @@ lanes = Lanes()
 
 
 @register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager, kind):
         super().__init__(manager, kind, _DOUBLES)
 
@@ -53,7 +56,7 @@ def _operator(function, instruction):
     """Have an operator of Python's work on lanes, also with a number on one side."""
 
     @infer_global(function)
-    class _Kind(AbstractTemplate):
+    class _Kind(AbstractTemplate):  # type: ignore[misc]
         # Numba looks at it before all others: looking at these took 0.15 s of compiling.
         metadata = {"target": "cpu"}  # noqa: RUF012 - Numba's own attribute
 
@@ -76,36 +79,51 @@ _operator(operator.mul, "fmul")
 _operator(operator.truediv, "fdiv")
 
 
-def _place(context, builder, kind, array, row, column):
-    """Where LANES columns of a row of an array are."""
+def _place(context, builder, kind, array, *place):
+    """Where LANES numbers of an array are."""
     array = context.make_array(kind)(context, builder, array)
-    place = cgutils.get_item_pointer(context, builder, kind, array, [row, column])
+    place = cgutils.get_item_pointer(context, builder, kind, array, place)
     return builder.bitcast(place, _DOUBLES.as_pointer())
+
+
+def _load(context, builder, signature, arguments):
+    place = _place(context, builder, signature.args[0], *arguments)
+    return builder.load(place, align=8, typ=_DOUBLES)
+
+
+def _store(context, builder, signature, arguments):
+    *place, x = arguments
+    place = _place(context, builder, signature.args[0], *place)
+    builder.store(in_all(builder, x), place, align=8)
+    return context.get_dummy_value()
 
 
 @intrinsic
 def load(typingctx, G, row, column):
     """LANES numbers of a row of an array, from a column on."""
     del typingctx, row, column
-
-    def codegen(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments)
-        return builder.load(place, align=8, typ=_DOUBLES)
-
-    return lanes(G, types.int64, types.int64), codegen
+    return lanes(G, types.int64, types.int64), _load
 
 
 @intrinsic
 def store(typingctx, G, row, column, x):
     """LANES numbers, or one in all lanes, into a row of an array from a column on."""
     del typingctx, row, column
+    return types.void(G, types.int64, types.int64, x), _store
 
-    def codegen(context, builder, signature, arguments):
-        place = _place(context, builder, signature.args[0], *arguments[:3])
-        builder.store(in_all(builder, arguments[3]), place, align=8)
-        return context.get_dummy_value()
 
-    return types.void(G, types.int64, types.int64, x), codegen
+@intrinsic
+def load_line(typingctx, line, start):
+    """LANES numbers of an array with one axis."""
+    del typingctx, start
+    return lanes(line, types.int64), _load
+
+
+@intrinsic
+def store_line(typingctx, line, start, x):
+    """LANES numbers into an array with one axis."""
+    del typingctx, start
+    return types.void(line, types.int64, x), _store
 
 
 @intrinsic
@@ -164,19 +182,16 @@ greatest_lane = _reduction("fmax")
 
 
 @intrinsic
-def all_within(typingctx, x, low, high):
-    """Whether low <= x <= high in all lanes; nan is not."""
-    del typingctx, x, low, high
+def reaching(typingctx, x, least):
+    """The lanes with at least some number, as the bits of a number; nan is not."""
+    del typingctx, x, least
 
     def codegen(context, builder, signature, arguments):
-        x, low, high = (in_all(builder, each) for each in arguments)
-        inside = builder.and_(
-            builder.fcmp_ordered("<=", low, x), builder.fcmp_ordered("<=", x, high)
-        )
-        bits = builder.bitcast(inside, ir.IntType(LANES))
-        return builder.icmp_unsigned("==", bits, ir.IntType(LANES)(2**LANES - 1))
+        x, least = (in_all(builder, each) for each in arguments)
+        bits = builder.bitcast(builder.fcmp_ordered(">=", x, least), ir.IntType(LANES))
+        return builder.zext(bits, _INTEGER)
 
-    return types.boolean(lanes, types.float64, types.float64), codegen
+    return types.int64(lanes, types.float64), codegen
 
 
 @intrinsic
@@ -218,6 +233,16 @@ if PLAIN:
         G[row, column : column + LANES] = x
 
     @kernel
+    def load_line(line, start):
+        """The same, a copy."""
+        return line[start : start + LANES].copy()
+
+    @kernel
+    def store_line(line, start, x):
+        """The same, by NumPy."""
+        line[start : start + LANES] = x
+
+    @kernel
     def put(x, lane, number):
         """The same, on a copy."""
         x = x.copy()
@@ -245,9 +270,12 @@ if PLAIN:
         return greatest
 
     @kernel
-    def all_within(x, low, high):
-        """The same, by NumPy."""
-        return ((low <= x) & (x <= high)).all()
+    def reaching(x, least):
+        """The same, one by one."""
+        bits = 0
+        for lane in range(LANES):
+            bits |= (x[lane] >= least) << lane
+        return bits
 
     @kernel
     def in_all_lanes(number):
