@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.instructions import at_least, at_most, exponent, floor, power_of_two
+from icvi.kernels.compiler.instructions import (
+    at_least,
+    at_most,
+    exponent,
+    floor,
+    greater,
+    power_of_two,
+)
 
 _LN_2 = 0.6931471803691238, 1.9082149292705877e-10  # the first has 32 bits: m times it is exact
+_PER_LN_2 = 1.4426950408889634
 _LEAST, _MOST = -1000.0, 1000.0  # exp is 0 and infinite there
 
 
-# Flags of its own, whatever the caller's: reordered, the two parts of ln 2 would be one again.
-@embedded(returns=lambda y: y, fastmath={"contract"}, forceinline=True)
-def exp(y):
-    """exp(y) to about one unit in the last place; nan where y is.
-
-    y = m ln 2 + r with a whole m and |r| <= ln(2) / 2; Taylor's series for exp(r) is cut after
-    r^13 / 13!, 4e-18 at most.
-    """
-    y = at_most(at_least(y, _LEAST), _MOST)
-    m = floor(y * 1.4426950408889634 + 0.5)
-    r = y - m * _LN_2[0] - m * _LN_2[1]
+# Flags of their own, whatever the caller's: reordered, the two parts of ln 2 would be one again.
+@embedded(returns=lambda r: r, fastmath={"contract"}, forceinline=True)
+def series(r):
+    """exp(r) for |r| <= ln(2) / 2: Taylor's series, cut after r^13 / 13!, 4e-18 at most."""
     p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
     p = p * r + 1.0 / 39916800.0
     p = p * r + 1.0 / 3628800.0
@@ -32,9 +33,28 @@ def exp(y):
     p = p * r + 1.0 / 6.0
     p = p * r + 0.5
     p = p * r + 1.0
-    p = p * r + 1.0
+    return p * r + 1.0
+
+
+@embedded(returns=lambda y: y, fastmath={"contract"}, forceinline=True)
+def exp(y):
+    """exp(y) to about one unit in the last place; nan where y is.
+
+    y = m ln 2 + r with a whole m and |r| <= ln(2) / 2.
+    """
+    y = at_most(at_least(y, _LEAST), _MOST)
+    m = floor(y * _PER_LN_2 + 0.5)
+    p = series(y - m * _LN_2[0] - m * _LN_2[1])
     half = floor(m * 0.5)  # 2^m itself may be no number where exp(y) is one
     return p * power_of_two(half) * power_of_two(m - half)
+
+
+@embedded(returns=lambda y: y, fastmath={"contract"}, forceinline=True)
+def exp_negative(y):
+    """exp(y) for y <= 0, with fewer instructions; exp(-700) below that, and for nan."""
+    y = greater(y, -700.0)
+    m = floor(y * _PER_LN_2 + 0.5)
+    return series(y - m * _LN_2[0] - m * _LN_2[1]) * power_of_two(m)
 
 
 @embedded(returns=lambda x, _: x, fastmath={"contract"}, forceinline=True)

@@ -20,7 +20,7 @@ from icvi.kernels.compiler.compiling import SUMS, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma, pick
 from icvi.kernels.doubles import add
-from icvi.kernels.elementary import exp
+from icvi.kernels.elementary import exp_negative
 from icvi.kernels.sums import square_gap, total, whole_registers
 
 
@@ -55,13 +55,13 @@ def moved(Q, J, d):
 
 @embedded(returns=types.float64, fastmath=SUMS, noalias=True, forceinline=True)
 def exponentials(nearest, outside, factor, end):
-    """Sum of exp(factor nearest[i]) over all clusters; no exponent is positive.
+    """Sum of exp_negative(factor nearest[i]) over all clusters; no exponent is positive.
 
     Over whole registers: ``outside`` is positive for what is no cluster.
     """
     s = 0.0
     for i in range(end):
-        s += pick(outside[i] > 0.0, 0.0, exp(factor * nearest[i]))
+        s += pick(outside[i] > 0.0, 0.0, exp_negative(factor * nearest[i]))
     return s
 
 
