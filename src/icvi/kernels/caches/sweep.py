@@ -15,7 +15,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.extremes import distances, scan
-from icvi.kernels.compiler.addresses import array, line
+from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.sums import whole_registers
@@ -181,7 +181,7 @@ def sweep_all(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
             want &= ~(L.WANT_NEAREST << f)
     for i in range(1, k + 1):
         if want & L.WANT_DISTANCES:
-            distances(A, i, d, line(C, L.DISTANCE), end)
+            distances(A, C, i, d, L.DISTANCE, end)
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):
                 scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE)

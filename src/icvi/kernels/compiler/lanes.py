@@ -126,6 +126,26 @@ def store_line(typingctx, line, start, x):
     return types.void(line, types.int64, x), _store
 
 
+def _choice(comparison):
+    """An intrinsic f(x, y, a, b): in each lane a where the comparison of x and y holds, else b."""
+
+    @intrinsic
+    def choice(typingctx, x, y, a, b):
+        del typingctx
+
+        def codegen(context, builder, signature, arguments):
+            x, y, a, b = (in_all(builder, each) for each in arguments)
+            return builder.select(builder.fcmp_ordered(comparison, x, y), a, b)
+
+        return lanes(x, y, a, b), codegen
+
+    return choice
+
+
+where_equal = _choice("==")
+where_less = _choice("<")
+
+
 @intrinsic
 def put(typingctx, x, lane, number):
     """The lanes of x, with another number in one of them."""
@@ -176,8 +196,9 @@ def _reduction(name, flags=()):
     return reduction
 
 
-#: The sum and the greatest of all lanes; nan is not the greatest.
+#: The sum, the least and the greatest of all lanes; nan is neither.
 sum_lanes = _reduction("fadd", ("reassoc",))
+least_lane = _reduction("fmin")
 greatest_lane = _reduction("fmax")
 
 
@@ -276,6 +297,21 @@ if PLAIN:
         for lane in range(LANES):
             bits |= (x[lane] >= least) << lane
         return bits
+
+    @kernel
+    def least_lane(x):
+        """The same, by way of the greatest."""
+        return -greatest_lane(-x)
+
+    @kernel
+    def where_equal(x, y, a, b):
+        """The same, by NumPy."""
+        return np.where(x == y, a, b)
+
+    @kernel
+    def where_less(x, y, a, b):
+        """The same, by NumPy."""
+        return np.where(x < y, a, b)
 
     @kernel
     def in_all_lanes(number):
