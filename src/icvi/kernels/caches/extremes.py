@@ -28,6 +28,7 @@ from icvi.kernels.compiler.lanes import (
     lanes,
     least_lane,
     load,
+    put,
     store,
     sum_lanes,
     where_equal,
@@ -35,8 +36,6 @@ from icvi.kernels.compiler.lanes import (
 )
 from icvi.kernels.layout import LANES
 from icvi.kernels.sums import extreme, whole_registers
-
-_THREE = types.UniTuple(types.float64, 3)
 
 
 @embedded(returns=lanes, forceinline=True)
@@ -60,48 +59,14 @@ def distances(A, C, J, d, row, end):
         store(C, row, at, s)
 
 
-@embedded(returns=_THREE, forceinline=True, fastmath=MINIMA)
-def two_best(C, family, sign, J, end, row):
-    """The smallest entry of row J of a table, the second smallest, and the column of the smallest.
+@embedded(returns=types.float64, fastmath=MINIMA)
+def scan(C, family, sign, J, end, row, offering):
+    """Have row J of a table know the two best of its entries, from the distances in a row of C.
 
-    The distances D_iJ are in a row of C. Signs are turned where the largest is sought. What is no
-    other cluster has an infinite entry. The entries are in OWN then, those of column J in SEEN if
-    they are not the same.
+    Signs are turned where the largest is sought. What is no other cluster has an infinite entry.
+    If ``offering``, J has changed, and every row gets to know its new entry in column J; how many
+    must be scanned again.
     """
-    var_J, number = C[L.VAR, J], np.float64(J)
-    first, second, column = in_all_lanes(math.inf), in_all_lanes(math.inf), in_all_lanes(0.0)
-    for at in range(0, end, LANES):
-        D, lane = load(C, row, at), load(C, L.LANE, at)
-        limit = where_equal(lane, number, math.inf, load(C, L.OUTSIDE, at))
-        if family == L.OVERLAP:  # (var_i + var_j) / D_ij
-            ratio = (0.0 - (load(C, L.VAR, at) + var_J)) / D
-            own = greater(where_less(0.0, D, ratio, -math.inf), limit)
-        elif family == L.NEIGHBOUR:  # var_j + D_ij, the one table that is not symmetric
-            own = greater(load(C, L.VAR, at) + D, limit)
-            store(C, L.SEEN, at, greater(var_J + D, limit))
-        else:  # D_ij
-            own = greater(D * sign, limit)
-        store(C, L.OWN, at, own)
-        column = where_less(first, own, column, lane)
-        second = lesser(second, greater(first, own))
-        first = lesser(first, own)
-    least = least_lane(first)
-    others = least_lane(lesser(second, where_equal(first, least, math.inf, first)))
-    alone = sum_lanes(where_equal(first, least, 1.0, 0.0)) == 1.0
-    at = greatest_lane(where_equal(first, least, column, 0.0))
-    return least, others if alone else least, at
-
-
-@embedded
-def scan(C, family, sign, row, end, D):
-    """Have a row know the two best of its entries; row D of C has the distances."""
-    first, second, at = two_best(C, family, sign, row, end, D)
-    C[family, row], C[family + 1, row], C[family + 2, row] = sign * first, sign * second, at
-
-
-@embedded(returns=types.float64, forceinline=True, fastmath=MINIMA)
-def offer(C, family, sign, J, own_best, end):
-    """Have every row know its new entry in column J; how many must be scanned again."""
     # Only the entry in column J is new to row i, so:
     # - If J was the best, the new entry replaces it. It is still the best unless it is worse than
     #   the bound; then some other entry may be better, and the row must be scanned again.
@@ -109,21 +74,43 @@ def offer(C, family, sign, J, own_best, end):
     # - If it lies between the two, it becomes the bound itself.
     # - Otherwise nothing changes. The bound may have been the old entry of J: then it is better
     #   than any entry, which is still true of a bound and costs at most an early scan.
-    # Row J itself has been scanned. It is written here, too: a number that is stored alone delays
-    # the next load of a register with it.
+    var_J, number = C[L.VAR, J], np.float64(J)
+    first, second, column = in_all_lanes(math.inf), in_all_lanes(math.inf), in_all_lanes(0.0)
     scans = in_all_lanes(0.0)
-    J_best, J_bound, J_where = own_best
-    seen = L.SEEN if family == L.NEIGHBOUR else L.OWN
     for at in range(0, end, LANES):
-        new, lane, where = load(C, seen, at), load(C, L.LANE, at), load(C, family + 2, at)
-        first, second = load(C, family, at) * sign, load(C, family + 1, at) * sign
-        now = where_equal(where, J, new, lesser(first, new))
-        limit = where_equal(where, J, second, lesser(second, greater(first, new)))
-        scans = scans + where_less(limit, now, 1.0, 0.0)
-        where = where_less(new, first, J, where)
-        store(C, family, at, where_equal(lane, J, J_best, now) * sign)
-        store(C, family + 1, at, where_equal(lane, J, J_bound, limit) * sign)
-        store(C, family + 2, at, where_equal(lane, J, J_where, where))
+        D, lane = load(C, row, at), load(C, L.LANE, at)
+        limit = where_equal(lane, number, math.inf, load(C, L.OUTSIDE, at))
+        if family == L.OVERLAP:  # (var_i + var_j) / D_ij
+            ratio = (0.0 - (load(C, L.VAR, at) + var_J)) / D
+            own = greater(where_less(0.0, D, ratio, -math.inf), limit)
+        elif family == L.NEIGHBOUR:  # var_j + D_ij
+            own = greater(load(C, L.VAR, at) + D, limit)
+        else:  # D_ij
+            own = greater(D * sign, limit)
+        column = where_less(first, own, column, lane)
+        second = lesser(second, greater(first, own))
+        first = lesser(first, own)
+        if offering:
+            # NEIGHBOUR is the one table that is not symmetric.
+            new = greater(D + var_J, limit) if family == L.NEIGHBOUR else own
+            where = load(C, family + 2, at)
+            best, bound = load(C, family, at) * sign, load(C, family + 1, at) * sign
+            now = where_equal(where, number, new, lesser(best, new))
+            least = where_equal(where, number, bound, lesser(bound, greater(best, new)))
+            scans = scans + where_less(least, now, 1.0, 0.0)
+            store(C, family, at, now * sign)
+            store(C, family + 1, at, least * sign)
+            store(C, family + 2, at, where_less(new, best, number, where))
+    best = least_lane(first)
+    others = least_lane(lesser(second, where_equal(first, best, math.inf, first)))
+    alone = sum_lanes(where_equal(first, best, 1.0, 0.0)) == 1.0
+    # As whole registers: numbers that are stored alone delay the next load of a register.
+    at = J // LANES * LANES
+    known = others if alone else best
+    store(C, family, at, put(load(C, family, at), J - at, sign * best))
+    store(C, family + 1, at, put(load(C, family + 1, at), J - at, sign * known))
+    place = greatest_lane(where_equal(first, best, column, 0.0))
+    store(C, family + 2, at, put(load(C, family + 2, at), J - at, place))
     return sum_lanes(scans)
 
 
@@ -133,13 +120,12 @@ def refresh_family(A, C, family, sign, J, k, d, end):
 
     Those rows still name J as their best, with an entry that is worse than their bound.
     """
-    best = two_best(C, family, sign, J, end, L.DISTANCE)
-    if offer(C, family, sign, np.float64(J), best, end) == 0.0:
+    if scan(C, family, sign, J, end, L.DISTANCE, True) == 0.0:
         return
     for i in range(1, k + 1):
         if C[family + 2, i] == J and sign * C[family, i] > sign * C[family + 1, i]:
             distances(A, C, i, d, L.RESCAN, end)
-            scan(C, family, sign, i, end, L.RESCAN)
+            scan(C, family, sign, i, end, L.RESCAN, False)
 
 
 @step

@@ -184,5 +184,5 @@ def sweep_all(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
             distances(A, C, i, d, L.DISTANCE, end)
         for f in range(L.FAMILIES):
             if want & (L.WANT_NEAREST << f):
-                scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE)
+                scan(C, L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0, i, end, L.DISTANCE, False)
     return 0.0
