@@ -93,7 +93,9 @@ def test_sources_are_looked_for_in_subfolders():
 
 PLAIN_TESTS = [
     "kernels/test_kernels.py",
+    "kernels/test_elementary.py",
     "kernels/test_embedded.py",
+    "kernels/test_lanes.py",
     "indices/test_golden.py",
     "indices/test_precision.py",
     "tracking/test_tracker.py",

@@ -45,7 +45,7 @@ def gaps(A, J, t, at, d):
     return (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
 
 
-@embedded
+@embedded(fastmath=False)
 def distances(A, C, J, d, row, end):
     """C[row, i] = D_iJ = ||v_i - v_J||^2 for every cluster i; 0 for J itself."""
     for at in range(0, end, LANES):

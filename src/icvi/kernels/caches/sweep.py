@@ -91,7 +91,7 @@ def reach(family, second, var_i, narrowest, widest):
     return second * _MORE
 
 
-@embedded(returns=types.float64)
+@embedded(returns=types.float64, fastmath=False)
 def gap(A, i, j, d, most):
     """D_ij, or any number above ``most`` where D_ij is; rounded as `extremes.distances` does."""
     D = 0.0
