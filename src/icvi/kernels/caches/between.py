@@ -15,10 +15,11 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.extremes import distances
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.sums import dot, square_gap
+from icvi.kernels.sums import dot, square_gap, whole_registers
 
 
 @embedded(returns=types.boolean)
@@ -34,16 +35,11 @@ def coincide(A, k, d):
 @embedded
 def separations(A, C, k, d):
     """sep_i = ||v_i - mu||^2."""
-    for i in range(1, k + 1):
-        C[L.SEP, i] = 0.0
     if coincide(A, k, d):
-        return
-    for t in range(d):
-        high, low = L.V + t, L.V + d + t
-        high_0, low_0 = A[high, 0], A[low, 0]
         for i in range(1, k + 1):
-            e = (A[high, i] - high_0) + (A[low, i] - low_0)
-            C[L.SEP, i] += e * e
+            C[L.SEP, i] = 0.0
+    else:
+        distances(A, C, np.int64(0), d, L.SEP, whole_registers(k))
 
 
 @step
