@@ -1,5 +1,6 @@
 """A decorated function of the state is an index: compiled in a tracker, interpreted by scores."""
 
+import copy
 import functools
 import math
 import pickle
@@ -699,3 +700,16 @@ def test_a_function_of_any_module_is_own(module):
 
     function.__module__ = module
     assert icvi.index(function).own
+
+
+@pytest.mark.parametrize(
+    "name", ["it's", '"quoted"', "{braces}", "back\\slash", "new\nline", "日本"]
+)
+def test_readings_have_the_name_of_an_index_whatever_it_is(name):
+    """The dictionary of readings is made by code that has the names in it."""
+    own = icvi.index(name=name)(lambda s: s.W / s.k)
+    t = icvi.Tracker(["CH", own])
+    t.update_many([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
+    assert list(t.values) == ["CH", name]
+    assert t.values[name] == pytest.approx(1.25)
+    assert list(copy.deepcopy(t).values) == list(t.values)

@@ -69,14 +69,14 @@ def ln(x, m):
     m = m + n
     s = (f - 1.0) / (f + 1.0)
     q = s * s
-    p = q * (2.0 / 23.0) + 2.0 / 21.0
-    p = p * q + 2.0 / 19.0
-    p = p * q + 2.0 / 17.0
-    p = p * q + 2.0 / 15.0
-    p = p * q + 2.0 / 13.0
-    p = p * q + 2.0 / 11.0
-    p = p * q + 2.0 / 9.0
-    p = p * q + 2.0 / 7.0
-    p = p * q + 2.0 / 5.0
-    p = p * q + 2.0 / 3.0
+    r = q * q  # odd and even powers of q apart, so that one sum need not wait for the other
+    odd = r * (2.0 / 21.0) + 2.0 / 17.0
+    even = r * (2.0 / 23.0) + 2.0 / 19.0
+    odd = odd * r + 2.0 / 13.0
+    even = even * r + 2.0 / 15.0
+    odd = odd * r + 2.0 / 9.0
+    even = even * r + 2.0 / 11.0
+    odd = odd * r + 2.0 / 5.0
+    even = even * r + 2.0 / 7.0
+    p = odd * q + (even * r + 2.0 / 3.0)
     return m * _LN_2[0] + (m * _LN_2[1] + (s * 2.0 + s * q * p))

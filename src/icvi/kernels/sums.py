@@ -10,7 +10,9 @@ from numba import types
 from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser, pick
+from icvi.kernels.compiler.lanes import first_lanes, in_all_lanes, load_line, sum_lanes
 from icvi.kernels.elementary import ln
+from icvi.kernels.layout import LANES
 
 #: For minima. Not infinity: LLVM knows that the lesser of that and a number is the number, and
 #: branches.
@@ -76,14 +78,18 @@ def least_pooled(var, CP, n):
     return least
 
 
-@embedded(returns=types.float64, fastmath=SUMS)
+@embedded(returns=types.float64)
 def log_volumes(n, N, logdet, logdet_T):
-    """What NI sums; see `icvi.kernels.reductions`."""
-    s = 0.0
-    for i in range(n.size):
-        p = n[i] / N
-        s += p * (0.5 * (logdet[i] - logdet_T) - ln(p, 0.0))
-    return s
+    """What NI sums; see `icvi.kernels.reductions`.
+
+    In whole registers, of which the last may reach into the next rows of the arrays.
+    """
+    s = in_all_lanes(0.0)
+    for at in range(0, n.size, LANES):
+        p = load_line(n, at) / N
+        term = p * (0.5 * (load_line(logdet, at) - logdet_T) - ln(p, in_all_lanes(0.0)))
+        s = s + first_lanes(term, n.size - at, 0.0)
+    return sum_lanes(s)
 
 
 @kernel(fastmath=MINIMA)

@@ -61,29 +61,22 @@ def rounded_product(a, b):
 
 @embedded(forceinline=True)
 def fill_lanes(A, G, W, J, at, d, D):
-    """Lower triangles of Sigma_i + Sigma_J for LANES clusters i from ``at`` on, v_i - v_J below.
+    """Sigma_i + Sigma_J without its ridge in W, v_i - v_J below; for LANES clusters from ``at`` on.
 
     Both products are rounded: so a pair has one value, whichever changed last. Column 0: Sigma_data
     twice, as column J is Sigma_J twice. A feature of variance 1 that nothing depends on makes the
     number D of columns even.
     """
-    own, ridge = G[L.G_SCALE, J], 2.0 * G[0, L.G_DELTA]
-    scale, cluster = load(G, L.G_SCALE, at), load(G, L.G_CLUSTER, at)
-    first = work_row(G)
+    own, scale, cluster = G[L.G_SCALE, J], load(G, L.G_SCALE, at), load(G, L.G_CLUSTER, at)
+    first, S = work_row(G), L.V + 2 * d
     gaps = first + D * (D + 1) // 2
-    diagonals = gaps + D
-    S = L.V + 2 * d
     for q in range(d * (d + 1) // 2):
         common = cluster * rounded_product(A[S + q, J], own)
         store(W, first + q, 0, rounded(load(A, S + q, at) * scale) + common)
     for q in range(d * (d + 1) // 2, D * (D + 1) // 2):
         store(W, first + q, 0, 0.0)
-    place = first
-    for c in range(D):
-        diagonal = load(W, place, 0) + ridge if c < d else in_all_lanes(1.0)
-        store(W, place, 0, diagonal)
-        store(W, diagonals + c, 0, diagonal)
-        place += c + 2
+    if d < D:
+        store(W, gaps - 1, 0, 1.0)
     store(W, gaps + D - 1, 0, 0.0)
     for t in range(d):
         high, low = L.V + t, L.V + d + t
@@ -92,19 +85,22 @@ def fill_lanes(A, G, W, J, at, d, D):
 
 
 @embedded(forceinline=True)
-def factorise_lanes(G, W, D):
+def factorise_lanes(G, W, d, D):
     """Triangles in W become U, two rows and columns at a time; D is even.
 
     The gaps are row D of the triangle, so that they are solved for along with the factor.
     """
     first = work_row(G)
     gaps = first + D * (D + 1) // 2
-    inverses = gaps + 2 * D
+    diagonals, inverses = gaps + D, gaps + 2 * D
     scaled, others = inverses + D, inverses + 2 * D  # rows c and c + 1 of U D^-1
-    row = first
+    row, ridge = first, 2.0 * G[0, L.G_DELTA]
     for c in range(0, D, 2):
         other = row + c + 1
-        x, y, z = load(W, row + c, 0), load(W, other + c, 0), load(W, other + c + 1, 0)
+        x, y = load(W, row + c, 0) + ridge, load(W, other + c, 0)
+        z = load(W, other + c + 1, 0) + (ridge if c + 1 < d else 0.0)
+        store(W, diagonals + c, 0, x)
+        store(W, diagonals + c + 1, 0, z)
         g, h = load(W, gaps + c, 0), load(W, gaps + c + 1, 0)
         for m in range(c):
             u, v, gap = load(W, row + m, 0), load(W, other + m, 0), load(W, gaps + m, 0)
@@ -114,16 +110,17 @@ def factorise_lanes(G, W, D):
             store(W, others + m, 0, b)
             x, y, z = x - u * a, y - v * a, z - v * b
             g, h = g - gap * a, h - gap * b
-        inverse = 1.0 / x
+        # The second pivot is z - y^2 / x. As a quotient of this, 1 over it need not wait for 1 / x.
+        minor = z * x - y * y
+        inverse, other_inverse = 1.0 / x, x * (1.0 / minor)
         share = y * inverse
-        z = z - y * share
         store(W, row + c, 0, x)
         store(W, other + c, 0, y)
-        store(W, other + c + 1, 0, z)
+        store(W, other + c + 1, 0, minor * inverse)
         store(W, gaps + c, 0, g)
         store(W, gaps + c + 1, 0, h - g * share)
         store(W, inverses + c, 0, inverse)
-        store(W, inverses + c + 1, 0, 1.0 / z)
+        store(W, inverses + c + 1, 0, other_inverse)
         row = other + c + 2
         upper = row
         for r in range(c + 2, D, 2):
@@ -158,16 +155,17 @@ def read_lanes(G, W, at, D):
         x, y = load(W, inverses + c, 0), load(W, inverses + c + 1, 0)
         a, b = load(W, gaps + c, 0), load(W, gaps + c + 1, 0)
         quadratic = quadratic + (a * a * x + b * b * y)
-        loss = loss * (load(W, diagonals + c, 0) * x) * (load(W, diagonals + c + 1, 0) * y)
+        loss = loss * ((load(W, diagonals + c, 0) * x) * (load(W, diagonals + c + 1, 0) * y))
         x, y = load(W, place, 0), load(W, place + c + 2, 0)
         least, most = lesser(least, lesser(x, y)), greater(most, greater(x, y))
-        product = product * (x * y)
-        n = exponent(product)  # kept next to 1, so that no number of pivots is too many
-        product, twos = product * power_of_two(0.0 - n), twos + n
+        both = x * y
+        n = exponent(both)
+        product, twos = product * (both * power_of_two(0.0 - n)), twos + n
         place += 2 * c + 5
     store(G, L.G_QUADRATIC, at, quadratic)
     store(G, L.G_H, at, ln(product, twos))
     store(G, _LOSS, at, loss)
+    least, most = lesser(least, product), greater(most, product)
     sound = reaching(least, TINY) & reaching(0.0 - most, -HUGE)
     loss = loss * (quadratic * math.e + D * 1.0)
     return sound & reaching(loss, 0.0) & reaching(0.0 - loss, -loss_allowed(D)) == ALL
@@ -183,7 +181,7 @@ def factorise(A, Q, G, W, J, k, d, alone):
     D = d + d % 2
     for at in range(0, k + 1, LANES):
         fill_lanes(A, G, W, J, at, d, D)
-        factorise_lanes(G, W, D)
+        factorise_lanes(G, W, d, D)
         if not read_lanes(G, W, at, D):
             for lane in range(LANES):
                 i = at + lane
