@@ -23,11 +23,14 @@ from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
 from icvi.kernels.compiler.lanes import (
+    HALF,
     greatest_lane,
     in_all_lanes,
+    in_half_lanes,
     lanes,
     least_lane,
     load,
+    load_half,
     put,
     store,
     sum_lanes,
@@ -75,16 +78,16 @@ def scan(C, family, sign, J, end, row, offering):
     # - Otherwise nothing changes. The bound may have been the old entry of J: then it is better
     #   than any entry, which is still true of a bound and costs at most an early scan.
     var_J, number = C[L.VAR, J], np.float64(J)
-    first, second, column = in_all_lanes(math.inf), in_all_lanes(math.inf), in_all_lanes(0.0)
-    scans = in_all_lanes(0.0)
-    for at in range(0, end, LANES):
-        D, lane = load(C, row, at), load(C, L.LANE, at)
-        limit = where_equal(lane, number, math.inf, load(C, L.OUTSIDE, at))
+    first, second, column = in_half_lanes(math.inf), in_half_lanes(math.inf), in_half_lanes(0.0)
+    scans = in_half_lanes(0.0)
+    for at in range(0, end, HALF):
+        D, lane = load_half(C, row, at), load_half(C, L.LANE, at)
+        limit = where_equal(lane, number, math.inf, load_half(C, L.OUTSIDE, at))
         if family == L.OVERLAP:  # (var_i + var_j) / D_ij
-            ratio = (0.0 - (load(C, L.VAR, at) + var_J)) / D
+            ratio = (0.0 - (load_half(C, L.VAR, at) + var_J)) / D
             own = greater(where_less(0.0, D, ratio, -math.inf), limit)
         elif family == L.NEIGHBOUR:  # var_j + D_ij
-            own = greater(load(C, L.VAR, at) + D, limit)
+            own = greater(load_half(C, L.VAR, at) + D, limit)
         else:  # D_ij
             own = greater(D * sign, limit)
         column = where_less(first, own, column, lane)
@@ -93,8 +96,8 @@ def scan(C, family, sign, J, end, row, offering):
         if offering:
             # NEIGHBOUR is the one table that is not symmetric.
             new = greater(D + var_J, limit) if family == L.NEIGHBOUR else own
-            where = load(C, family + 2, at)
-            best, bound = load(C, family, at) * sign, load(C, family + 1, at) * sign
+            where = load_half(C, family + 2, at)
+            best, bound = load_half(C, family, at) * sign, load_half(C, family + 1, at) * sign
             now = where_equal(where, number, new, lesser(best, new))
             least = where_equal(where, number, bound, lesser(bound, greater(best, new)))
             scans = scans + where_less(least, now, 1.0, 0.0)
@@ -105,12 +108,12 @@ def scan(C, family, sign, J, end, row, offering):
     others = least_lane(lesser(second, where_equal(first, best, math.inf, first)))
     alone = sum_lanes(where_equal(first, best, 1.0, 0.0)) == 1.0
     # As whole registers: numbers that are stored alone delay the next load of a register.
-    at = J // LANES * LANES
+    at = J // HALF * HALF
     known = others if alone else best
-    store(C, family, at, put(load(C, family, at), J - at, sign * best))
-    store(C, family + 1, at, put(load(C, family + 1, at), J - at, sign * known))
+    store(C, family, at, put(load_half(C, family, at), J - at, sign * best))
+    store(C, family + 1, at, put(load_half(C, family + 1, at), J - at, sign * known))
     place = greatest_lane(where_equal(first, best, column, 0.0))
-    store(C, family + 2, at, put(load(C, family + 2, at), J - at, place))
+    store(C, family + 2, at, put(load_half(C, family + 2, at), J - at, place))
     return sum_lanes(scans)
 
 

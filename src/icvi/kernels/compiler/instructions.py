@@ -153,7 +153,7 @@ def _limited(comparison):
         def codegen(context, builder, signature, arguments):
             x, limit = arguments
             if isinstance(x.type, ir.VectorType):
-                limit = in_all(builder, limit)
+                limit = in_all(builder, limit, x.type.count)
             return builder.select(builder.fcmp_ordered(comparison, x, limit), limit, x)
 
         return x(x, types.float64), codegen
