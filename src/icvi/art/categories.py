@@ -126,7 +126,8 @@ class Module:
             if done == n:
                 return labels
             if done < 0:
-                scaling.check(X, out_of_bounds)
+                scaling.check(X, out_of_bounds)  # raises the error
+                raise RuntimeError("samples have changed while they were learnt")
             self.grow()
 
     def _locate(self, bounds: NDArray[np.float64]) -> NDArray[np.int64]:

@@ -7,7 +7,7 @@ same: column J is the pair (J, J), whose factor gives ln|Sigma_J|; column 0 carr
 all data likewise, for ln|Sigma_data|.
 
 Sigma = U D^-1 U' with a lower triangle U whose diagonal is D, the pivots: Cholesky's factor without
-roots, which take longer than everything else.
+roots, for which every column would have to wait.
 """
 
 from __future__ import annotations
@@ -27,21 +27,30 @@ from icvi.kernels.caches.pivots import (
     loss_allowed,
     plain_unit,
     precise_enough,
-    tolerance,
     work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.instructions import exponent, greater, lesser, power_of_two
-from icvi.kernels.compiler.lanes import ALL, in_all_lanes, load, reaching, rounded, store
+from icvi.kernels.compiler.instructions import (
+    exponent,
+    greater,
+    lesser,
+    lowest_bit,
+    power_of_two,
+)
+from icvi.kernels.compiler.lanes import (
+    in_all_lanes,
+    load,
+    reaching,
+    rounded,
+    store,
+    where_less,
+)
 from icvi.kernels.elementary import exp, ln
 from icvi.kernels.layout import LANES
-from icvi.kernels.rounding import LN_2, LN_2PI
-
-# Product of diagonal / pivot, 1 / det(H), in a row that is free until pairs are refreshed.
-_LOSS = L.G_CIP
+from icvi.kernels.rounding import LARGEST_H, LN_2, LN_2PI
 
 
 @embedded
@@ -81,7 +90,7 @@ def fill_lanes(A, G, W, J, at, d, D):
     for t in range(d):
         high, low = L.V + t, L.V + d + t
         gap = (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
-        store(W, gaps + t, 0, gap)
+        store(W, gaps + t, 0, gap * cluster)
 
 
 @embedded(forceinline=True)
@@ -138,16 +147,17 @@ def factorise_lanes(G, W, d, D):
             upper = lower + r + 2
 
 
-@embedded(returns=types.boolean, forceinline=True)
-def read_lanes(G, W, at, D):
-    """Whether the factors in W are surely precise.
+@embedded(returns=types.int64, forceinline=True)
+def read_lanes(G, W, at, own, d, D):
+    """The lanes whose factors in W are surely precise, as bits.
 
-    QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the determinant.
+    QUADRATIC becomes the squared Mahalanobis distance of v_i and v_J, H ln of the determinant,
+    which is all that is read of the lanes in ``own``.
     """
     first = work_row(G)
     gaps = first + D * (D + 1) // 2
     diagonals, inverses = gaps + D, gaps + 2 * D
-    quadratic, loss = in_all_lanes(0.0), in_all_lanes(1.0)
+    quadratic, loss = in_all_lanes(0.0), in_all_lanes(1.0)  # loss: 1 / det(H), see `pivots`
     least, most = in_all_lanes(HUGE), in_all_lanes(TINY)
     product, twos = in_all_lanes(1.0), in_all_lanes(0.0)
     place = first
@@ -162,13 +172,17 @@ def read_lanes(G, W, at, D):
         n = exponent(both)
         product, twos = product * (both * power_of_two(0.0 - n)), twos + n
         place += 2 * c + 5
+    logdet = ln(product, twos)
     store(G, L.G_QUADRATIC, at, quadratic)
-    store(G, L.G_H, at, ln(product, twos))
-    store(G, _LOSS, at, loss)
+    store(G, L.G_H, at, logdet)
     least, most = lesser(least, product), greater(most, product)
-    sound = reaching(least, TINY) & reaching(0.0 - most, -HUGE)
-    loss = loss * (quadratic * math.e + D * 1.0)
-    return sound & reaching(loss, 0.0) & reaching(0.0 - loss, -loss_allowed(D)) == ALL
+    sound = reaching(least, TINY) & reaching(0.0 - most, -HUGE) & reaching(loss, 0.0)
+    loss, allowed = loss * (quadratic * math.e + D * 1.0), loss_allowed(D)
+    h = (quadratic + logdet + d * LN_2PI) * 0.5
+    h = greater(h, 0.0 - h)
+    scale = where_less(LARGEST_H, h, h, 1.0)  # as in `tolerance`
+    alone, in_pairs = reaching(0.0 - loss, -allowed), reaching(scale * allowed - loss, 0.0)
+    return sound & ((alone & own) | (in_pairs & ~own))
 
 
 @embedded(forceinline=True)
@@ -180,18 +194,25 @@ def factorise(A, Q, G, W, J, k, d, alone):
     """
     D = d + d % 2
     for at in range(0, k + 1, LANES):
+        own = 1 if at == 0 else 0
+        if at == J // LANES * LANES:
+            own |= 1 << (J - at)
+        needed = (1 << min(k + 1 - at, LANES)) - 1
+        if not alone:
+            needed &= ~own
         fill_lanes(A, G, W, J, at, d, D)
         factorise_lanes(G, W, d, D)
-        if not read_lanes(G, W, at, D):
-            for lane in range(LANES):
-                i = at + lane
-                needed = alone or (i > 0 and i != J)
-                if needed and i <= k and doubtful(G, W, i, lane, J, d, D):
-                    G[_LOSS, i] = -1.0
-            # Only now: they take the place of factors that have been read.
-            for i in range(at, min(at + LANES, k + 1)):
-                if G[_LOSS, i] == -1.0:
-                    factorise_precisely(A, Q, G, W, i, J, d)
+        unsure = needed & ~read_lanes(G, W, at, own, d, D)
+        bits = unsure
+        while bits != 0:
+            lane = lowest_bit(bits)
+            bits &= bits - 1
+            if not doubtful(G, W, at + lane, lane, J, d, D):
+                unsure &= ~(1 << lane)
+        # Only now: they take the place of factors that have been read.
+        while unsure != 0:
+            factorise_precisely(A, Q, G, W, at + lowest_bit(unsure), J, d)
+            unsure &= unsure - 1
 
 
 @embedded(returns=types.boolean)
@@ -208,14 +229,9 @@ def doubtful(G, W, i, lane, J, d, D):
         for r in range(c + 1, D):
             below += r
             W[below, lane] *= root
-        W[gaps + c, lane] *= root if i > 0 else 0.0
+        W[gaps + c, lane] *= root
         pivot += c + 2
-    if i == 0:
-        G[L.G_QUADRATIC, i] = 0.0
     h = cross_entropy(G[L.G_QUADRATIC, i], G[L.G_H, i], i, J, d)
-    loss = G[_LOSS, i] * (D + math.e * G[L.G_QUADRATIC, i])
-    if loss <= loss_allowed(D) * tolerance(h):
-        return False
     return not precise_enough(W, lane, first, D, plain_unit(D), h)
 
 

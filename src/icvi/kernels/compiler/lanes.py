@@ -22,8 +22,6 @@ from icvi.kernels.layout import LANES
 
 #: Half of the lanes.
 HALF = LANES // 2
-#: The bits of all lanes.
-ALL = 2**LANES - 1
 
 _DOUBLE, _INTEGER = ir.DoubleType(), ir.IntType(64)
 
