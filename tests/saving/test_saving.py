@@ -93,6 +93,19 @@ PROTOTYPES = {
 }
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_overlaps_of_prototypes_do_not_depend_on_which_changed_last(seed):
+    """A copy computes them all again, cluster after cluster."""
+    X, labels = blobs(200, d=2, k=5, seed=seed)
+    winners = icvi.Quantizer(rho=0.8).fit(X, labels).winners_
+    t = icvi.Tracker(MIXED)
+    t.update_many(X[:150], labels[:150], winners=winners[:150])
+    for n in range(150, 200):
+        t.update(X[n], labels[n], winners=winners[n])
+        if n % 5 == 0:
+            assert bits(t.values) == bits(t.copy().values)
+
+
 @pytest.mark.parametrize("changed", [False, True])
 @pytest.mark.parametrize("mode", PROTOTYPES)
 @pytest.mark.parametrize("way", ["save", "pickle", "copy"])

@@ -199,7 +199,7 @@ def gaussian_rows(d: int, columns: int, want: int) -> int:
     if not want & WANT_GAUSSIAN:
         return G_WORK
     if want & WANT_MIXTURES:
-        return first_table(d, columns) + 2 * columns + 3
+        return first_table(d, columns) + 2 * columns + 4
     sums = bin(want & WANT_PAIRS).count("1")
     rows = work_rows(d) + sums * tile_rows(columns)
     return G_WORK + (rows * LANES + columns - 1) // columns

@@ -51,9 +51,16 @@ def count_members(C, G, k, members):
 
 
 @embedded
+def add_overlap(G, i, m, j, c, table, top, total):
+    """Add exp(-h) of two prototypes to the sum of cluster j; one is of c, the other of j."""
+    if j != c and G[top, j] > -math.inf:
+        G[total, j] += math.exp(G[table + i, m] - G[top, j])
+
+
+@embedded
 def join_prototypes(C, G, k, c, clusters, table, pairs, members):
     """Ln rCIP of cluster c and every other, the mean over pairs of prototypes."""
-    top, total = members + 1, members + 2
+    top, total, listed = members + 1, members + 2, members + 3
     for j in range(1, clusters + 1):
         G[top, j], G[total, j] = -math.inf, 0.0
     for i in range(1, k + 1):
@@ -64,12 +71,21 @@ def join_prototypes(C, G, k, c, clusters, table, pairs, members):
                     G[top, j] = G[table + i, m]
                 elif G[table + i, m] != G[table + i, m]:
                     G[total, j] = math.nan
+    # In one order, whichever of the two changed last: by the first prototype, then by the second.
+    own, others = 0, 0
     for i in range(1, k + 1):
         if C[L.OWNER, i] == c:
-            for m in range(1, k + 1):
-                j = int(C[L.OWNER, m])
-                if j != c and G[top, j] > -math.inf:
-                    G[total, j] += math.exp(G[table + i, m] - G[top, j])
+            G[listed, own] = i
+            own += 1
+    for i in range(1, k + 1):
+        j = int(C[L.OWNER, i])
+        if j == c:
+            others += 1
+            for m in range(i + 1, k + 1):
+                add_overlap(G, i, m, int(C[L.OWNER, m]), c, table, top, total)
+        else:
+            for q in range(others, own):
+                add_overlap(G, i, int(G[listed, q]), j, c, table, top, total)
     for j in range(1, clusters + 1):
         if j != c:
             value = G[top, j]
