@@ -156,6 +156,13 @@ def covariance(bench: Bench) -> Iterator[Row]:
         ratio=speedup(peer, ours),
         at_least=100,
     )
+    more = bench.ours(bench.job("chunked", 10, 84, 4_000, COVARIANCE))
+    yield Row(
+        group="covariance",
+        what="NI + rCIP + rH, chunked, d=10, k=84 against k=15",
+        ours=times(more),
+        ratio=more["us"] / ours["us"],
+    )
 
 
 def growth(bench: Bench) -> Iterator[Row]:
