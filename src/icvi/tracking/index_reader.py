@@ -123,5 +123,7 @@ def display_of(names: Sequence[str]) -> Callable[..., dict[str, float]]:
     which is as long as taking the readings.
     """
     parameters = ", ".join(f"v{position}" for position in range(len(names)))
-    items = ", ".join(f"{name!r}: v{position}" for position, name in enumerate(names))
+    # str's own way, so that nothing but a string is ever evaluated.
+    keys = [str.__repr__(name) for name in names]
+    items = ", ".join(f"{key}: v{position}" for position, key in enumerate(keys))
     return cast("Callable[..., dict[str, float]]", eval(f"lambda {parameters}: {{{items}}}"))
