@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from icvi.kernels.compiler.lanes import load, store
-from icvi.kernels.elementary import exp, ln
+from icvi.kernels.elementary import exp, exp_negative, ln
 from icvi.kernels.layout import LANES
 
 
@@ -95,3 +95,29 @@ def test_logarithms_of_numbers_beyond_all_doubles(run):
     m = np.array([5000.0, -5000.0, 1.0])
     expected = np.log(1.5) + m * math.log(2.0)
     np.testing.assert_allclose(logarithms(run, np.full(3, 1.5), m), expected, rtol=4e-16)
+
+
+@numba.njit
+def negative_ones(y, out):
+    for i in range(len(y)):
+        out[i] = exp_negative(y[i])
+
+
+def of_negative(y):
+    y = np.asarray(y, dtype=float)
+    out = np.empty_like(y)
+    negative_ones(y, out)
+    return out
+
+
+@pytest.mark.parametrize("scale", [1e-17, 1e-8, 0.3, 1.0, 40.0, 690.0])
+def test_exponents_that_are_not_positive(scale):
+    y = -scale * np.random.default_rng(0).random(20_000)
+    check(of_negative(y), np.array([math.exp(each) for each in y]))
+
+
+def test_far_below_they_give_next_to_nothing_and_nan_ends_nothing():
+    assert of_negative([0.0, -0.0]).tolist() == [1.0, 1.0]
+    far = of_negative([-700.0, -745.0, -1e5, -1e300, -math.inf, math.nan])
+    assert (far == far[0]).all()
+    assert 0.0 < far[0] < 1e-300

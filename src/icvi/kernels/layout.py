@@ -106,8 +106,8 @@ QUEUE = 15  # clusters that changed, from column 0 on
 QUEUED = 16  # 1 for a cluster in the queue; column 0: 1 where one may have lost its digits
 DISTANCE = 17  # scratch: distances of the cluster that changed
 RESCAN = 18  # scratch: distances of a cluster that is scanned again
-OWN = 19  # scratch: a row of a pair table
-SEEN = 20  # scratch: a column of a pair table
+OWN = 19  # scratch: numbers that clusters are sorted by
+SEEN = 20  # scratch: their order
 OWNER = 21  # where columns are prototypes: the number of the cluster that owns each, from 1
 KEPT_CP = 22  # where samples fade: CP as it is kept
 LANE = 23  # the number of every column; column 0: the number of clusters that both rows are for
@@ -147,9 +147,8 @@ G_SCALE = 2
 G_QUADRATIC = 3
 G_H = 4
 G_CIP = 5
-G_INVERSE = 6
-G_CLUSTER = 7  # 1 for a cluster, 0 in column 0
-G_WORK = 8
+G_CLUSTER = 6  # 1 for a cluster, 0 in column 0
+G_WORK = 7
 
 # How a change ended: done; not possible, for one of these reasons; or done, but rarely needed
 # work is left to Python.

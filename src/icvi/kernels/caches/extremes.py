@@ -42,7 +42,7 @@ from icvi.kernels.sums import extreme, whole_registers
 
 
 @embedded(returns=lanes, forceinline=True)
-def gaps(A, J, t, at, d):
+def centroid_gaps(A, J, t, at, d):
     """v_i - v_J in feature t, for LANES clusters from ``at`` on."""
     high, low = L.V + t, L.V + d + t
     return (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
@@ -54,10 +54,10 @@ def distances(A, C, J, d, row, end):
     for at in range(0, end, LANES):
         s = in_all_lanes(0.0)
         for t in range(0, d - 1, 2):
-            e, f = gaps(A, J, t, at, d), gaps(A, J, t + 1, at, d)
+            e, f = centroid_gaps(A, J, t, at, d), centroid_gaps(A, J, t + 1, at, d)
             s = s + (e * e + f * f)
         if d % 2 == 1:
-            e = gaps(A, J, d - 1, at, d)
+            e = centroid_gaps(A, J, d - 1, at, d)
             s = s + e * e
         store(C, row, at, s)
 

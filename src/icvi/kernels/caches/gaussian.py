@@ -18,6 +18,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.extremes import centroid_gaps
 from icvi.kernels.caches.pair_sums import first_tile, renew_sums, sum_tile, tile_rows
 from icvi.kernels.caches.pivots import (
     HUGE,
@@ -88,9 +89,7 @@ def fill_lanes(A, G, W, J, at, d, D):
         store(W, gaps - 1, 0, 1.0)
     store(W, gaps + D - 1, 0, 0.0)
     for t in range(d):
-        high, low = L.V + t, L.V + d + t
-        gap = (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
-        store(W, gaps + t, 0, gap * cluster)
+        store(W, gaps + t, 0, centroid_gaps(A, J, t, at, d) * cluster)
 
 
 @embedded(forceinline=True)
