@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from icvi.art.scaling import OutOfBounds, Scaling
 from icvi.inputs import LARGEST
+from icvi.kernels.art.coding import coded_size
 from icvi.kernels.art.fuzzy_art import learn_categories, rank_categories
 from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
@@ -23,7 +24,7 @@ from icvi.wording import short
 Saved = tuple[NDArray[np.float64], NDArray[np.float64] | None, NDArray[Any]]
 
 _NO_LOG = np.empty((0, 0))
-_NOTHING_KNOWN = (None, None, None, None, np.empty(0, dtype=np.int64))
+_NOTHING_KNOWN = (None, None, None, None, None, np.empty(0, dtype=np.int64))
 _NO_OWNERS = np.empty(0, dtype=np.int64)
 _INTEGER = np.dtype(np.int64)
 _ROOM = 8  # clusters that there is room for at first
@@ -42,7 +43,7 @@ class Module:
 
     undo_log: NDArray[np.float64]
     _log_of_one: NDArray[np.float64] | None
-    _known: tuple[Any, Any, Any, Any, NDArray[np.int64]]
+    _known: tuple[Any, Any, Any, Any, Any, NDArray[np.int64]]
 
     def __new__(cls, *_: int) -> Self:
         """A module without an undo log."""
@@ -114,7 +115,7 @@ class Module:
         labels, done = np.empty(n, _INTEGER), 0
         while True:
             # Not in a function, which takes as long: the addresses of the arrays as they are now.
-            W, counters, note, same, places = self._known
+            W, counters, note, same, _, places = self._known
             if (
                 W is not self.W
                 or counters is not self.counters
@@ -133,7 +134,7 @@ class Module:
     def _locate(self, bounds: NDArray[np.float64]) -> NDArray[np.int64]:
         """Where kernels find the module: see `icvi.kernels.art.fuzzy_art`."""
         W, counters, log = self.W, self.counters, self.undo_log
-        arrays = (W, counters, log, bounds)
+        arrays = (W, counters, log, bounds, np.empty(coded_size(bounds.shape[1])))
         lengths = (W.shape[0], W.shape[1], *log.shape)
         places = np.array([*(array.ctypes.data for array in arrays), *lengths], dtype=np.int64)
         self._known = (*arrays, places)

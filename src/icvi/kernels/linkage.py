@@ -252,7 +252,11 @@ def link_separation(n, V, S, merges, heights):
         find_partners_again(costs, alive, partner, least, i, j)
 
 
-@compiled(types.void(types.int64, _VECTOR, MATRIX, CUBE, PAIRS, _VECTOR), fastmath=False)
+@compiled(
+    types.void(types.int64, _VECTOR, MATRIX, CUBE, PAIRS, _VECTOR),
+    fastmath=False,
+    makes_arrays=True,
+)
 def link(linkage, n, V, S, merges, heights):
     """Fill ``merges`` with the numbers of the two that merge in each step, and their costs.
 

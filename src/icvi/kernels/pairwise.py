@@ -43,7 +43,7 @@ def sum_of_roots(D, start, stop):
     return s
 
 
-@compiled(types.void(_MATRIX, _INTEGERS, types.int64, _MATRIX))
+@compiled(types.void(_MATRIX, _INTEGERS, types.int64, _MATRIX), makes_arrays=True)
 def distance_sums(F, bounds, first, sums):
     """Add to sums[r, i] the distances of sample first + r to all samples of cluster i.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from numba import types
+from numba.extending import register_jitable
 
 from icvi.kernels.compiler.compiling import SAMPLES, compiled, kernel
 from icvi.kernels.layout import LANES as BLOCK
@@ -26,13 +27,13 @@ def first_outside(X, limits):
     return -1
 
 
-@kernel
+@register_jitable
 def matches_at(rows):
     """Where the matches of a block are, in the array with the coded sample."""
     return rows + (rows - 1) // GROUP + 1
 
 
-@kernel
+@register_jitable
 def coded_size(d):
     """Length of the array with a coded sample, the bounds of `code`, and matches."""
     return matches_at(2 * d) + BLOCK

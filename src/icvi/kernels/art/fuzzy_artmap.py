@@ -51,7 +51,8 @@ def tracked(W, I, k, need, alpha, target):
     _WHOLE(
         *(CUBE, INTEGERS, MATRIX, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, INTEGERS),
-    )
+    ),
+    makes_arrays=True,
 )
 def learn_map(W, counters, note, X, targets, bounds, rho, alpha, beta, start, categories):
     """Learn samples from ``start`` on; the first one for which W had no room, or their number."""

@@ -18,7 +18,8 @@ _WHOLE = types.int64
     _WHOLE(
         *(CUBE, INTEGERS, MATRIX, CUBE, INTEGERS, MATRIX, INTEGERS, SAMPLES, SAMPLES),
         *(_REAL, _REAL, _REAL, _REAL, _WHOLE, INTEGERS, PAIRS),
-    )
+    ),
+    makes_arrays=True,
 )
 def learn_hierarchy(
     A,

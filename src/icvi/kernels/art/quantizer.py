@@ -45,7 +45,8 @@ def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i)
     _WHOLE(
         *(CUBE, INTEGERS, MATRIX, INTEGERS, SAMPLES, INTEGERS, SAMPLES),
         *(_REAL, _REAL, _REAL, _WHOLE, PAIRS),
-    )
+    ),
+    makes_arrays=True,
 )
 def learn_prototypes(
     W, counters, note, seen, X, clusters, bounds, rho, alpha, beta, start, winners

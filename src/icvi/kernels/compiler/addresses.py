@@ -33,7 +33,8 @@ integers = _pointer(types.int64)
 def array(typingctx, pointer, shape):
     """What lies at a pointer, as an array.
 
-    Numba's carray does the same by way of functions that are compiled for every call.
+    Numba's carray does the same by way of functions that are compiled for every call, and that may
+    make arrays.
     """
     del typingctx
     kind = types.Array(pointer.dtype, len(shape), "C")

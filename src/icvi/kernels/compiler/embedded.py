@@ -14,11 +14,13 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from numba import types
-from numba.core import compiler
 from numba.core.targetconfig import ConfigStack
 from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import FUSED, PLAIN, kernel
+
+if not PLAIN:
+    from icvi.kernels.compiler.pipeline import Pipeline
 
 
 def embedded(
@@ -82,16 +84,9 @@ def _compile(
     for name, value in own_options.items():
         setattr(options, name, value)
     library = context.active_code_library
-    made = compiler.compile_internal(
-        context.typing_context,
-        context,
-        library,
-        function,
-        signature.args,
-        signature.return_type,
-        options,
-        {},
-    )
+    types, returns = signature.args, signature.return_type
+    pipeline = Pipeline(context.typing_context, context, library, types, returns, options, {})
+    made = pipeline.compile_extra(function)
     # LLVM may drop it where it has inlined all calls.
     library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"
     return made.fndesc

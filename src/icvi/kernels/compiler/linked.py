@@ -15,15 +15,23 @@ import numba
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from icvi.kernels.compiler.compiling import OPTIONS, PLAIN, entry_point, kernel, source_key
+from icvi.kernels.compiler.compiling import (
+    MAKES_NO_ARRAYS,
+    OPTIONS,
+    PLAIN,
+    entry_point,
+    kernel,
+    source_key,
+)
 from icvi.kernels.compiler.embedded import with_parameters_of
 
 
 def linked(signature: Any, fastmath: Any) -> Callable[[Callable[..., Any]], Any]:
     """Have a function compiled for itself; entry points that call it have it in their ``calls``.
 
-    It raises nothing.
+    It raises nothing, and makes no arrays.
     """
+    options = {"fastmath": fastmath, **OPTIONS, **MAKES_NO_ARRAYS}
 
     def decorate(function: Callable[..., Any]) -> Any:
         if PLAIN:
@@ -31,7 +39,7 @@ def linked(signature: Any, fastmath: Any) -> Callable[[Callable[..., Any]], Any]
         symbol = f"icvi_{function.__name__}_{source_key()}"
 
         def made(cache: bool) -> Any:
-            return numba.njit(signature, cache=cache, fastmath=fastmath, **OPTIONS)(function)
+            return numba.njit(signature, cache=cache, **options)(function)
 
         entry = entry_point(function, made)
 

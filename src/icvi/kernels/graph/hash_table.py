@@ -6,9 +6,9 @@ Entries are never removed. One that is no longer true has zeros, until the graph
 from __future__ import annotations
 
 import numpy as np
-from numba import carray, types
+from numba import types
 
-from icvi.kernels.compiler.addresses import integers
+from icvi.kernels.compiler.addresses import array, integers
 from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
 from icvi.kernels.graph import layout as L
 
@@ -39,8 +39,8 @@ def arrays_of(meta, table):
     shape = (meta[L.SIZE + table], meta[L.WIDTH + table])
     slots = table + L.SLOTS
     return (
-        carray(integers(meta[L.AT + table]), shape),
-        carray(integers(meta[L.AT + slots]), meta[L.SIZE + slots]),
+        array(integers(meta[L.AT + table]), shape),
+        array(integers(meta[L.AT + slots]), (meta[L.SIZE + slots],)),
     )
 
 

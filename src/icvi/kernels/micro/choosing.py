@@ -59,6 +59,7 @@ def prepare(M, owners, scale, counters, numbers, fading, scaled):
 @compiled(
     types.void(MATRIX, PAIRS, MATRIX, INTEGERS, _VECTOR, types.boolean, types.boolean),
     fastmath=False,
+    makes_arrays=True,
 )
 def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
     """Prepare for a choice that Python makes."""
@@ -200,7 +201,7 @@ def cut_path(pairs, k, groups):
         groups[i] = number[top]
 
 
-@compiled(types.void(PAIRS, _WHOLE, INTEGERS), fastmath=False)
+@compiled(types.void(PAIRS, _WHOLE, INTEGERS), fastmath=False, makes_arrays=True)
 def cut(pairs, k, groups):
     """The same, for Python."""
     cut_path(pairs, k, groups)
@@ -257,7 +258,7 @@ def label_groups(M, owners, counters, groups, k):
             owners[HOME, i] = names[groups[i]]
 
 
-@compiled(types.void(MATRIX, PAIRS, INTEGERS, INTEGERS, _WHOLE), fastmath=False)
+@compiled(types.void(MATRIX, PAIRS, INTEGERS, INTEGERS, _WHOLE), fastmath=False, makes_arrays=True)
 def relabel(M, owners, counters, groups, k):
     """The same, for Python."""
     label_groups(M, owners, counters, groups, k)
@@ -299,13 +300,14 @@ def choose(M, owners, scale, counters, numbers, growth, scaled, votes):
         *(types.float64, types.boolean, VOTES),
     ),
     fastmath=False,
+    makes_arrays=True,
 )
 def choose_level(M, owners, scale, counters, numbers, growth, scaled, votes):
     """The same, for Python."""
     choose(M, owners, scale, counters, numbers, growth, scaled, votes)
 
 
-@compiled(types.void(PAIRS, INTEGERS, INTEGERS), fastmath=False)
+@compiled(types.void(PAIRS, INTEGERS, INTEGERS), fastmath=False, makes_arrays=True)
 def number_by_appearance(owners, counters, labels):
     """Number clusters 0, 1, ... as they appear among labels, then those that do not appear."""
     m, found = counters[MICRO], 0

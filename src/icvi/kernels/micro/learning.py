@@ -148,6 +148,7 @@ def is_due(counters, numbers, refresh):
         *(_REAL, _REAL, types.boolean, VOTES, _WHOLE, _WHOLE, INTEGERS),
     ),
     fastmath=False,
+    makes_arrays=True,
 )
 def learn_samples(
     M, owners, scale, counters, numbers, X, growth, refresh, scaled, votes, when_due, start, labels
@@ -177,7 +178,9 @@ def learn_samples(
     return n + 1
 
 
-@compiled(types.void(MATRIX, PAIRS, MATRIX, _WHOLE, SAMPLES, INTEGERS), fastmath=False)
+@compiled(
+    types.void(MATRIX, PAIRS, MATRIX, _WHOLE, SAMPLES, INTEGERS), fastmath=False, makes_arrays=True
+)
 def label_samples(M, owners, scale, m, X, labels):
     """The label of the micro-cluster that is nearest to each sample; nothing is learnt."""
     n, d = X.shape
