@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
-from icvi.kernels.reductions import largest, least_pooled
+from icvi.kernels.reductions import largest
 from icvi.kernels.state import State
 from icvi.kernels.undefined import FEW_CLUSTERS, ZERO_WITHIN, ZERO_WITHIN_0
 
@@ -54,4 +54,4 @@ def GD53(s: State) -> float:
     widest = largest(s.var)
     if widest <= 0.0:
         return ZERO_WITHIN_0
-    return least_pooled(s.var, s.CP, s.n) / (2.0 * widest)
+    return s.pooled / (2.0 * widest)

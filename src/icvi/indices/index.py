@@ -32,6 +32,7 @@ _ASKS = {
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
     "closeness": L.WANT_CLOSENESS | L.WANT_SPREAD | L.WANT_NEAREST,
+    "pooled": L.WANT_POOLED,
     "nearest": L.WANT_NEAREST,
     "D_min": L.WANT_NEAREST,
     "farthest": L.WANT_FARTHEST,

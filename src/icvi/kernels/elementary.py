@@ -8,7 +8,7 @@ from icvi.kernels.compiler.instructions import (
     at_most,
     exponent,
     floor,
-    greater,
+    not_below,
     power_of_two,
 )
 
@@ -21,19 +21,13 @@ _LEAST, _MOST = -1000.0, 1000.0  # exp is 0 and infinite there
 @embedded(returns=lambda r: r, fastmath={"contract"}, forceinline=True)
 def series(r):
     """exp(r) for |r| <= ln(2) / 2: Taylor's series, cut after r^13 / 13!, 4e-18 at most."""
-    p = r * (1.0 / 6227020800.0) + 1.0 / 479001600.0
-    p = p * r + 1.0 / 39916800.0
-    p = p * r + 1.0 / 3628800.0
-    p = p * r + 1.0 / 362880.0
-    p = p * r + 1.0 / 40320.0
-    p = p * r + 1.0 / 5040.0
-    p = p * r + 1.0 / 720.0
-    p = p * r + 1.0 / 120.0
-    p = p * r + 1.0 / 24.0
-    p = p * r + 1.0 / 6.0
-    p = p * r + 0.5
-    p = p * r + 1.0
-    return p * r + 1.0
+    q = r * r
+    s = q * q  # powers apart, so that few terms wait for others: PS took 10 ns longer at k = 15
+    low = (r * (1.0 / 6.0) + 0.5) + q * (r * (1.0 / 120.0) + 1.0 / 24.0)
+    middle = (r * (1.0 / 5040.0) + 1.0 / 720.0) + q * (r * (1.0 / 362880.0) + 1.0 / 40320.0)
+    high = r * (1.0 / 39916800.0) + 1.0 / 3628800.0
+    high = high + q * (r * (1.0 / 6227020800.0) + 1.0 / 479001600.0)
+    return (r + q * (low + s * (middle + s * high))) + 1.0
 
 
 @embedded(returns=lambda y: y, fastmath={"contract"}, forceinline=True)
@@ -52,7 +46,7 @@ def exp(y):
 @embedded(returns=lambda y: y, fastmath={"contract"}, forceinline=True)
 def exp_negative(y):
     """exp(y) for y <= 0, with fewer instructions; exp(-700) below that, and for nan."""
-    y = greater(y, -700.0)
+    y = not_below(y, -700.0)
     m = floor(y * _PER_LN_2 + 0.5)
     return series(y - m * _LN_2[0] - m * _LN_2[1]) * power_of_two(m)
 

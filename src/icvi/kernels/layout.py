@@ -91,8 +91,12 @@ Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 # C: caches. Column 0 holds what is true of all clusters together.
 VAR = 0  # CP / n; column 0: W
 SEP = 1  # ||v_i - mu||^2; column 0: B
-SPREAD = 2  # column 0: beta_T; column 1: the sum of exp(-nearest_i / beta_T)
-CLOSENESS = 1
+SINGLE = 2  # single numbers, one per column:
+BETA_T = 0
+CLOSENESS = 1  # the sum of exp(-nearest_i / beta_T)
+POOLED = 2  # the least pooled variance of two clusters
+NARROW = 3  # the narrowest cluster, one of the two; 0 where it is not known
+PARTNER = 4  # the other one
 MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
@@ -128,6 +132,7 @@ WANT_SCATTER = 1024
 WANT_SEP = 2048
 WANT_MIXTURES = 4096
 WANT_CLOSENESS = 8192
+WANT_POOLED = 16384
 
 WANT_DISTANCES = WANT_NEAREST | WANT_FARTHEST | WANT_NEIGHBOUR | WANT_OVERLAP
 WANT_PAIRS = WANT_H | WANT_CIP | WANT_LOG_CIP

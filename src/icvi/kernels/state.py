@@ -46,6 +46,8 @@ class State(NamedTuple):
     beta_T: float
     #: sum over clusters of exp(-nearest_i / beta_T)
     closeness: float
+    #: min over i < j of (CP_i + CP_j) / (n_i + n_j)
+    pooled: float
     #: (k,) min over j != i of D_ij = ||v_i - v_j||^2
     nearest: Vector
     #: (k,) max over j of D_ij

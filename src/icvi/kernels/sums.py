@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import math
-import sys
 
 from numba import types
 
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.instructions import greater, lesser, pick
-from icvi.kernels.compiler.lanes import first_lanes, in_all_lanes, load_line, sum_lanes
+from icvi.kernels.compiler.instructions import greater, lesser
+from icvi.kernels.compiler.lanes import (
+    first_lanes,
+    in_all_lanes,
+    least_lane,
+    load,
+    load_line,
+    put,
+    sum_lanes,
+    where_equal,
+)
+from icvi.kernels.doubles import PAIR
 from icvi.kernels.elementary import ln
 from icvi.kernels.layout import LANES
-
-#: For minima. Not infinity: LLVM knows that the lesser of that and a number is the number, and
-#: branches.
-HUGE = sys.float_info.max
 
 
 @embedded(returns=types.int64)
@@ -25,13 +32,13 @@ def whole_registers(k):
     return (k // 16 + 1) * 16  # columns are a multiple of 16, too
 
 
-@embedded(returns=types.float64, fastmath=SUMS)
-def total(row, k):
-    """Sum of row[1..k]."""
-    s = 0.0
-    for i in range(1, k + 1):
-        s += row[i]
-    return s
+@embedded(returns=types.float64)
+def total(table, row, k):
+    """Sum of table[row, 1..k]."""
+    s = put(first_lanes(load(table, row, 0), k + 1, 0.0), 0, 0.0)
+    for at in range(LANES, k + 1, LANES):
+        s = s + first_lanes(load(table, row, at), k + 1 - at, 0.0)
+    return sum_lanes(s)
 
 
 @embedded(returns=types.float64, fastmath=SUMS)
@@ -43,14 +50,31 @@ def dot(a, b, k):
     return s
 
 
-@embedded(returns=types.float64)
+@embedded(returns=types.float64, fastmath=False, forceinline=True)
+def difference(a, a_low, b, b_low):
+    """a - b of numbers in two doubles, rounded to one."""
+    return (a - b) + (a_low - b_low)
+
+
+@embedded(returns=types.float64, fastmath=SUMS)
 def square_gap(Q, J, place, d):
     """||v_J - mean||^2 for the mean in a place of Q."""
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    m, m_low = row(Q, place, L.Q_MEAN), row(Q, place, L.Q_MEAN + 1)
     s = 0.0
     for t in range(d):
-        e = (Q[J, 2, t] - Q[place, 2, t]) + (Q[J, 3, t] - Q[place, 3, t])
+        e = difference(v[t], v_low[t], m[t], m_low[t])
         s += e * e
     return s
+
+
+@embedded(returns=PAIR, fastmath=MINIMA)
+def two_least(first, second):
+    """The least and the next of numbers, of which every lane has the least and the next."""
+    least = least_lane(first)
+    others = least_lane(lesser(second, where_equal(first, least, math.inf, first)))
+    alone = sum_lanes(where_equal(first, least, 1.0, 0.0)) == 1.0
+    return least, others if alone else least
 
 
 @embedded(returns=types.float64, fastmath=MINIMA)
@@ -60,22 +84,6 @@ def largest(values):
     for i in range(values.size):
         s = greater(s, values[i])
     return s
-
-
-@embedded(returns=types.float64, fastmath=MINIMA)
-def least_pooled(var, CP, n):
-    """Min over pairs of (CP_i + CP_j) / (n_i + n_j); see `icvi.kernels.reductions`."""
-    least = math.inf
-    for i in range(var.size):
-        least = lesser(least, var[i])
-    narrow = 0
-    while narrow < var.size - 1 and var[narrow] != least:
-        narrow += 1
-    CP_narrow, n_narrow, least = CP[narrow], n[narrow], math.inf
-    for i in range(var.size):
-        pooled = (CP_narrow + CP[i]) / (n_narrow + n[i])
-        least = lesser(least, pick(i == narrow, HUGE, pooled))
-    return least
 
 
 @embedded(returns=types.float64)

@@ -42,6 +42,8 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
         steps.append((caches.refresh_spread.address, 0))
     if want & L.WANT_BETWEEN:
         steps.append((caches.refresh_between.address, 0))
+    if want & L.WANT_POOLED:
+        steps.append((caches.refresh_pooled.address, 0))
     gaussian = []
     if want & L.WANT_PAIRS:
         gaussian.append(caches.refresh_gaussian)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from icvi.indices.from_moments.gaussians import Gaussians
 from icvi.kernels import layout as L
+from icvi.kernels.reductions import least_pooled
 from icvi.kernels.state import State
 from icvi.state.moments import Moments, offsets, overall_mean, unweighted_mean
 
@@ -49,6 +50,7 @@ def derive(m: Moments, want: int) -> State:
         sep=sep,
         beta_T=beta_T,
         closeness=float(np.exp(-nearest / beta_T).sum()),
+        pooled=least_pooled(m.CP / m.n, m.CP, m.n) if want & L.WANT_POOLED else math.nan,
         nearest=nearest,
         farthest=farthest,
         D_min=float(nearest.min(initial=math.inf)),

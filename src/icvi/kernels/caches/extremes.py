@@ -28,7 +28,6 @@ from icvi.kernels.compiler.lanes import (
     in_all_lanes,
     in_half_lanes,
     lanes,
-    least_lane,
     load,
     load_half,
     put,
@@ -38,7 +37,7 @@ from icvi.kernels.compiler.lanes import (
     where_less,
 )
 from icvi.kernels.layout import LANES
-from icvi.kernels.sums import extreme, whole_registers
+from icvi.kernels.sums import extreme, two_least, whole_registers
 
 
 @embedded(returns=lanes, forceinline=True)
@@ -104,12 +103,9 @@ def scan(C, family, sign, J, end, row, offering):
             store(C, family, at, now * sign)
             store(C, family + 1, at, least * sign)
             store(C, family + 2, at, where_less(new, best, number, where))
-    best = least_lane(first)
-    others = least_lane(lesser(second, where_equal(first, best, math.inf, first)))
-    alone = sum_lanes(where_equal(first, best, 1.0, 0.0)) == 1.0
+    best, known = two_least(first, second)
     # As whole registers: numbers that are stored alone delay the next load of a register.
     at = J // HALF * HALF
-    known = others if alone else best
     store(C, family, at, put(load_half(C, family, at), J - at, sign * best))
     store(C, family + 1, at, put(load_half(C, family + 1, at), J - at, sign * known))
     place = greatest_lane(where_equal(first, best, column, 0.0))

@@ -2,7 +2,7 @@
 
 With the distances to one cluster J, which are at hand,
 
-    beta_T = mean of D_iJ - ||v_J - vbar||^2
+    k beta_T = sum of D_iJ - ||k v_J - sum of v_i||^2 / k
 
 where the difference is at least 1 / (k + 1) of what it is taken from. The sum of the centroids
 is kept in two parts, and follows each centroid that moved. What PS sums over the clusters depends
@@ -15,32 +15,34 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, line, row
+from icvi.kernels.compiler.addresses import array, row
 from icvi.kernels.compiler.compiling import SUMS, step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.instructions import fma, pick
-from icvi.kernels.doubles import add
+from icvi.kernels.compiler.lanes import first_lanes, load, put, sum_lanes
+from icvi.kernels.doubles import add, product
 from icvi.kernels.elementary import exp_negative
-from icvi.kernels.sums import square_gap, total, whole_registers
+from icvi.kernels.layout import LANES
+from icvi.kernels.sums import difference, total
 
 
 @embedded(fastmath=False, noalias=True, forceinline=True)
 def follow(total, total_low, counted, counted_low, v, v_low, d):
     """Let the sum of the centroids have v instead of what was last counted."""
     for t in range(d):
-        high, low = add(total[t], total_low[t], -counted[t], -counted_low[t])
-        total[t], total_low[t] = add(high, low, v[t], v_low[t])
+        step, step_low = add(v[t], v_low[t], -counted[t], -counted_low[t])
+        total[t], total_low[t] = add(total[t], total_low[t], step, step_low)
         counted[t], counted_low[t] = v[t], v_low[t]
 
 
-@embedded(fastmath=False, noalias=True, forceinline=True)
-def divide(total, total_low, mean, mean_low, k, d):
-    """The mean of the centroids, from their sum."""
+@embedded(returns=types.float64, fastmath=SUMS, forceinline=True)
+def square_of_gaps(total, total_low, v, v_low, k, d):
+    """The square of k v less the sum of the centroids, that is of all v - v_i: no division."""
+    s = 0.0
     for t in range(d):
-        v = total[t] / k
-        v += (fma(-v, k, total[t]) + total_low[t]) / k
-        mean[t] = v
-        mean_low[t] = (fma(-v, k, total[t]) + total_low[t]) / k
+        p, p_low = product(k, 0.0, v[t], v_low[t])
+        e = difference(p, p_low, total[t], total_low[t])
+        s += e * e
+    return s
 
 
 @embedded(returns=types.boolean)
@@ -53,16 +55,13 @@ def moved(Q, J, d):
     return False
 
 
-@embedded(returns=types.float64, fastmath=SUMS, noalias=True, forceinline=True)
-def exponentials(nearest, outside, factor, end):
-    """Sum of exp_negative(factor nearest[i]) over all clusters; no exponent is positive.
-
-    Over whole registers: ``outside`` is positive for what is no cluster.
-    """
-    s = 0.0
-    for i in range(end):
-        s += pick(outside[i] > 0.0, 0.0, exp_negative(factor * nearest[i]))
-    return s
+@embedded(returns=types.float64)
+def exponentials(C, factor, k):
+    """Sum of exp(factor nearest_i) over all clusters; no exponent is positive."""
+    s = put(first_lanes(exp_negative(load(C, L.NEAREST, 0) * factor), k + 1, 0.0), 0, 0.0)
+    for at in range(LANES, k + 1, LANES):
+        s = s + first_lanes(exp_negative(load(C, L.NEAREST, at) * factor), k + 1 - at, 0.0)
+    return sum_lanes(s)
 
 
 # Rounding matters: nothing may be fused or moved.
@@ -81,12 +80,11 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
             follow(row(Q, last, 0), row(Q, last, 1), counted, counted_low, v, v_low, d)
     if J == 0:
         return 0.0
-    mean, mean_low = row(Q, last, 2), row(Q, last, 3)
-    divide(row(Q, last, 0), row(Q, last, 1), mean, mean_low, np.float64(k), d)
-    beta_T = total(C[L.DISTANCE], k) / k - square_gap(Q, J, last, d)
-    C[L.SPREAD, 0] = beta_T if beta_T > 0.0 else 0.0  # max() would be compiled for itself
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    gaps = square_of_gaps(row(Q, last, 0), row(Q, last, 1), v, v_low, np.float64(k), d)
+    squares = total(C, L.DISTANCE, k) - gaps / k
+    squares = squares if squares > 0.0 else 0.0  # max() would be compiled for itself
+    C[L.SINGLE, L.BETA_T] = squares / k
     if m[L.WANT] & L.WANT_CLOSENESS:
-        nearest, outside = line(C, L.NEAREST), line(C, L.OUTSIDE)
-        factor, end = -1.0 / C[L.SPREAD, 0], whole_registers(k)
-        C[L.SPREAD, L.CLOSENESS] = exponentials(nearest, outside, factor, end)
+        C[L.SINGLE, L.CLOSENESS] = exponentials(C, -k / squares, k)
     return 0.0

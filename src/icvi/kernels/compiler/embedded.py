@@ -85,6 +85,8 @@ def _compile(
         setattr(options, name, value)
     library = context.active_code_library
     types, returns = signature.args, signature.return_type
+    # Numba takes ``fastmath=False`` for "as the caller": two doubles would be fused to one.
+    context = context.subtarget(fastmath=False)
     pipeline = Pipeline(context.typing_context, context, library, types, returns, options, {})
     made = pipeline.compile_extra(function)
     # LLVM may drop it where it has inlined all calls.

@@ -6,6 +6,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
+from numba.core.targetconfig import ConfigStack
 from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
@@ -53,7 +54,11 @@ def _of_two(name):
             called = cgutils.get_or_insert_function(
                 builder.module, ir.FunctionType(kind, [kind, kind]), f"llvm.{name}.{_suffix(kind)}"
             )
-            return builder.call(called, arguments)
+            # Numba gives the flags of a kernel to calls that return a double, not lanes: without
+            # them a minimum takes three instructions, and eight indices 1.3 us instead of 1.1 at
+            # k = 200.
+            flags = ConfigStack().top().fastmath.flags
+            return builder.call(called, arguments, fastmath=tuple(sorted(flags)))
 
         return a(a, a), codegen
 
@@ -143,7 +148,7 @@ power_of_two = _of_one(_power_of_two)
 exponent = _of_one(_exponent)
 
 
-def _limited(comparison):
+def _limited(compare, comparison):
     """An intrinsic f(x, limit) for a double or lanes: the limit where x is beyond it."""
 
     @intrinsic
@@ -154,7 +159,7 @@ def _limited(comparison):
             x, limit = arguments
             if isinstance(x.type, ir.VectorType):
                 limit = in_all(builder, limit, x.type.count)
-            return builder.select(builder.fcmp_ordered(comparison, x, limit), limit, x)
+            return builder.select(getattr(builder, compare)(comparison, x, limit), limit, x)
 
         return x(x, types.float64), codegen
 
@@ -162,8 +167,10 @@ def _limited(comparison):
 
 
 # x, or a limit where x lies beyond it; nan stays nan.
-at_least = _limited("<")
-at_most = _limited(">")
+at_least = _limited("fcmp_ordered", "<")
+at_most = _limited("fcmp_ordered", ">")
+#: The same as the first, but the limit for nan.
+not_below = _limited("fcmp_unordered", "<")
 
 
 if PLAIN:
@@ -212,6 +219,11 @@ if PLAIN:
     def at_least(x, limit):
         """The same, by NumPy."""
         return np.maximum(x, limit)
+
+    @kernel
+    def not_below(x, limit):
+        """The same, by NumPy."""
+        return np.fmax(x, limit)
 
     @kernel
     def at_most(x, limit):

@@ -14,7 +14,7 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, clusters
 from icvi.kernels.compiler.compiling import SUMS, kernel, step
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
@@ -34,26 +34,27 @@ FIELDS = {
     "k": "m[L.K]",
     "d": "m[L.D]",
     "N": "A[L.N, 0]",
-    "n": "A[L.N, 1 : m[L.K] + 1]",
+    "n": "clusters(A, L.N, m[L.K])",
     "v": "A[L.V : L.V + m[L.D], 1 : m[L.K] + 1].T",
     "mu": "A[L.V : L.V + m[L.D], 0]",
-    "CP": "A[L.CP, 1 : m[L.K] + 1]",
+    "CP": "clusters(A, L.CP, m[L.K])",
     "CP_0": "C[L.VAR, 0] + C[L.SEP, 0]",
-    "var": "C[L.VAR, 1 : m[L.K] + 1]",
+    "var": "clusters(C, L.VAR, m[L.K])",
     "W": "C[L.VAR, 0]",
     "B": "C[L.SEP, 0]",
-    "sep": "C[L.SEP, 1 : m[L.K] + 1]",
-    "beta_T": "C[L.SPREAD, 0]",
-    "closeness": "C[L.SPREAD, L.CLOSENESS]",
-    "nearest": "C[L.NEAREST, 1 : m[L.K] + 1]",
-    "farthest": "C[L.FARTHEST, 1 : m[L.K] + 1]",
+    "sep": "clusters(C, L.SEP, m[L.K])",
+    "beta_T": "C[L.SINGLE, L.BETA_T]",
+    "closeness": "C[L.SINGLE, L.CLOSENESS]",
+    "pooled": "C[L.SINGLE, L.POOLED]",
+    "nearest": "clusters(C, L.NEAREST, m[L.K])",
+    "farthest": "clusters(C, L.FARTHEST, m[L.K])",
     "D_min": "C[L.NEAREST, 0]",
     "D_max": "C[L.FARTHEST, 0]",
-    "b": "C[L.NEIGHBOUR, 1 : m[L.K] + 1]",
-    "R": "C[L.OVERLAP, 1 : m[L.K] + 1]",
+    "b": "clusters(C, L.NEIGHBOUR, m[L.K])",
+    "R": "clusters(C, L.OVERLAP, m[L.K])",
     # Kept as it was some time ago, where samples fade.
     "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1] * (A[L.N, 0] / A[L.HELD, 0])",
-    "logdet": "G[L.G_LOGDET, 1 : m[L.K] + 1]",
+    "logdet": "clusters(G, L.G_LOGDET, m[L.K])",
     "logdet_T": "G[0, L.G_LOGDET_T]",
     "h_sum": "G[0, L.G_H_SUM]",
     "cip_sum": "G[0, L.G_CIP_SUM]",
@@ -68,7 +69,6 @@ FIELDS = {
 #: What compiled readings call instead.
 _KERNELS: dict[Callable[..., Any], Any] = {
     reductions.largest: sums.largest,
-    reductions.least_pooled: sums.least_pooled,
     reductions.log_volumes: sums.log_volumes,
 }
 
@@ -131,7 +131,8 @@ def _entry(
     count = 0 if template is _THEIRS else len(inspect.signature(reading).parameters) - 1
     name = f"read_{re.sub(r'[^0-9a-zA-Z_]', '_', reading.__name__)}"
     fields = [FIELDS[field] for field in needs]
-    arenas = [f"{arena} = {made}" for arena, made in ARENAS.items() if f"{arena}[" in str(fields)]
+    used = {arena for arena in ARENAS if re.search(rf"\b{arena}\b", " ".join(fields))}
+    arenas = [f"{arena} = {made}" for arena, made in ARENAS.items() if arena in used]
     inner = template.format(
         fields=", ".join(fields),
         parameters="".join(f", p[{position}]" for position in range(count)),
@@ -140,6 +141,7 @@ def _entry(
         "L": layout,
         "State": namedtuple("State", needs),
         "array": array,
+        "clusters": clusters,
         "nan": float("nan"),
         "reading": body,
         "overflow_to_nan": overflow_to_nan,

@@ -43,7 +43,7 @@ def take_readings(meta, out, row):
             C[L.VAR, J] = C[L.KEPT_CP, J] / A[L.HELD, J]
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
-    C[L.VAR, 0] = total(A[L.CP], meta[L.K])
+    C[L.VAR, 0] = total(A, L.CP, meta[L.K])
     for p in range(steps):
         value = call(plan, p, A, Q, C, G, meta, parameters)
         if plan[p, 2] >= 0:
