@@ -30,6 +30,7 @@ _ASKS = {
     # W + B, not a sum over all samples: that would keep the rounding of removed samples.
     "CP_0": L.WANT_BETWEEN,
     "sep": L.WANT_BETWEEN | L.WANT_SEP,
+    "mu": L.WANT_BETWEEN | L.WANT_SEP,
     "beta_T": L.WANT_SPREAD | L.WANT_NEAREST,
     "closeness": L.WANT_CLOSENESS | L.WANT_SPREAD | L.WANT_NEAREST,
     "pooled": L.WANT_POOLED,

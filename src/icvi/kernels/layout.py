@@ -116,7 +116,13 @@ OWNER = 21  # where columns are prototypes: the number of the cluster that owns 
 KEPT_CP = 22  # where samples fade: CP as it is kept
 LANE = 23  # the number of every column; column 0: the number of clusters that both rows are for
 OUTSIDE = 24  # infinite in columns that are no cluster, else minus infinity
-CACHE_ROWS = 25
+SIZE = 25  # ||v_i||^2, where there are WIDE features or more
+CACHE_ROWS = 26
+
+#: Features from which on distances are first computed from the high parts of centroids alone.
+WIDE = 8
+#: Share of ||v_i||^2 + ||v_j||^2 from which on that is enough for D_ij.
+APART = 1.0 / 64.0
 
 WANT_BETWEEN = 1
 WANT_SPREAD = 2

@@ -68,6 +68,15 @@ def square_gap(Q, J, place, d):
     return s
 
 
+@embedded(returns=types.float64, fastmath=SUMS)
+def square_size(Q, J, d):
+    """||v_J||^2, from the high parts."""
+    v, s = row(Q, J, L.Q_MEAN), 0.0
+    for t in range(d):
+        s += v[t] * v[t]
+    return s
+
+
 @embedded(returns=PAIR, fastmath=MINIMA)
 def two_least(first, second):
     """The least and the next of numbers, of which every lane has the least and the next."""

@@ -19,7 +19,7 @@ from icvi.kernels.caches.extremes import distances
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.sums import dot, square_gap, whole_registers
+from icvi.kernels.sums import dot, square_gap, square_size, whole_registers
 
 
 @embedded(returns=types.boolean)
@@ -33,12 +33,15 @@ def coincide(A, k, d):
 
 
 @embedded
-def separations(A, C, k, d):
-    """sep_i = ||v_i - mu||^2."""
+def separations(A, Q, C, k, d):
+    """sep_i = ||v_i - mu||^2; mu is shown from here on."""
+    for t in range(d):
+        A[L.V + t, 0], A[L.V + d + t, 0] = Q[0, L.Q_MEAN, t], Q[0, L.Q_MEAN + 1, t]
     if coincide(A, k, d):
         for i in range(1, k + 1):
             C[L.SEP, i] = 0.0
     else:
+        C[L.SIZE, 0] = square_size(Q, np.int64(0), d)
         distances(A, C, np.int64(0), d, L.SEP, whole_registers(k))
 
 
@@ -54,7 +57,7 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:
-        separations(A, C, k, d)
+        separations(A, Q, C, k, d)
         C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
     else:
         B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)

@@ -31,6 +31,7 @@ from icvi.kernels.compiler.lanes import (
     load,
     load_half,
     put,
+    reaching,
     store,
     sum_lanes,
     where_equal,
@@ -38,6 +39,8 @@ from icvi.kernels.compiler.lanes import (
 )
 from icvi.kernels.layout import LANES
 from icvi.kernels.sums import extreme, two_least, whole_registers
+
+_ALL = 2**LANES - 1
 
 
 @embedded(returns=lanes, forceinline=True)
@@ -47,18 +50,52 @@ def centroid_gaps(A, J, t, at, d):
     return (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
 
 
-@embedded(fastmath=False)
+@embedded(returns=lanes, fastmath=False)
+def precise_distances(A, J, at, d):
+    """||v_i - v_J||^2 for LANES clusters from ``at`` on; 0 for J itself."""
+    s = in_all_lanes(0.0)
+    for t in range(0, d - 1, 2):
+        e, f = centroid_gaps(A, J, t, at, d), centroid_gaps(A, J, t + 1, at, d)
+        s = s + (e * e + f * f)
+    if d % 2 == 1:
+        e = centroid_gaps(A, J, d - 1, at, d)
+        s = s + e * e
+    return s
+
+
+@embedded(returns=lanes)
+def plain_distances(A, J, at, d):
+    """The same from the high parts alone."""
+    s = in_all_lanes(0.0)
+    for t in range(L.V, L.V + d):
+        e = load(A, t, at) - A[t, J]
+        s = s + e * e
+    return s
+
+
+@embedded
 def distances(A, C, J, d, row, end):
-    """C[row, i] = D_iJ = ||v_i - v_J||^2 for every cluster i; 0 for J itself."""
+    """C[row, i] = D_iJ = ||v_i - v_J||^2 for every cluster i; 0 for J itself.
+
+    High parts of centroids have errors of 2^-53 ||v_i||, and D_iJ one of 2^-52 sqrt(D_iJ) times
+    the sum of two such sizes. That is 23 2^-53 D_iJ at most, as much as summing 50 features may
+    take, where D_iJ >= (||v_i||^2 + ||v_J||^2) / 64. Eight indices took 1.35 us instead of 1.15 at
+    d = 50, k = 50 when low parts were always used.
+    """
     for at in range(0, end, LANES):
-        s = in_all_lanes(0.0)
-        for t in range(0, d - 1, 2):
-            e, f = centroid_gaps(A, J, t, at, d), centroid_gaps(A, J, t + 1, at, d)
-            s = s + (e * e + f * f)
-        if d % 2 == 1:
-            e = centroid_gaps(A, J, d - 1, at, d)
-            s = s + e * e
-        store(C, row, at, s)
+        if d < L.WIDE:
+            store(C, row, at, precise_distances(A, J, at, d))
+            continue
+        D = plain_distances(A, J, at, d)
+        least = (load(C, L.SIZE, at) + C[L.SIZE, J]) * L.APART
+        # Neither of these two is a pair of clusters.
+        ignored = put(least, 0, -1.0) if at == 0 else least
+        ignored = put(ignored, J - at, -1.0) if at <= J < at + LANES else ignored
+        if reaching(D - ignored, 0.0) != _ALL:
+            D = where_less(D, least, precise_distances(A, J, at, d), D)
+        elif at <= J < at + LANES:
+            D = put(D, J - at, 0.0)
+        store(C, row, at, D)
 
 
 @embedded(returns=types.float64, fastmath=MINIMA)

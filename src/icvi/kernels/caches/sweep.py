@@ -91,9 +91,24 @@ def reach(family, second, var_i, narrowest, widest):
     return second * _MORE
 
 
+@embedded(returns=types.float64, forceinline=True)
+def add_square(D, e):
+    """D + e^2, fused where `extremes.plain_distances` is."""
+    return D + e * e
+
+
 @embedded(returns=types.float64, fastmath=False)
-def gap(A, i, j, d, most):
+def gap(A, C, i, j, d, most):
     """D_ij, or any number above ``most`` where D_ij is; rounded as `extremes.distances` does."""
+    if d >= L.WIDE:
+        D = 0.0
+        for t in range(L.V, L.V + d):
+            e = A[t, j] - A[t, i]
+            D = add_square(D, e)
+            if most < D:
+                return D
+        if (C[L.SIZE, j] + C[L.SIZE, i]) * L.APART <= D:
+            return D
     D = 0.0
     for t in range(0, d - 1, 2):
         high, low = L.V + t, L.V + d + t
@@ -148,7 +163,7 @@ def sweep(A, C, family, k, d):
                 # Rows that lie in order, before those that do not: 6.4 s became 1.1 at k = 100,000.
                 if along + apart(others[p], others[q], slack) <= most:
                     j = np.int64(order[q])
-                    D = gap(A, i, j, d, most)
+                    D = gap(A, C, i, j, d, most)
                     if family == L.OVERLAP:
                         value = -(var[i] + var[j]) / D if D > 0.0 else -math.inf
                     else:

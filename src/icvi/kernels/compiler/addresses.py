@@ -75,21 +75,21 @@ def row(typingctx, cube, block, number):
 
 
 @intrinsic
-def clusters(typingctx, table, number, k):
-    """The entries of k clusters in a row of an arena, as `row` makes it."""
-    del typingctx, number, k
+def part(typingctx, table, number, start, length):
+    """A part of a row of an array with two axes, as `row` makes it."""
+    del typingctx, number, start, length
     kind = types.Array(table.dtype, 1, "C")
 
     def codegen(context, builder, signature, arguments):
         table = context.make_array(signature.args[0])(context, builder, arguments[0])
         made = context.make_array(kind)(context, builder)
         size = ir.IntType(64)(8)
-        place = [arguments[1], size.type(1)]
+        place = arguments[1:3]
         start = cgutils.get_item_pointer(context, builder, signature.args[0], table, place)
-        populate_array(made, start, [arguments[2]], [size], size, meminfo=None)
+        populate_array(made, start, [arguments[3]], [size], size, meminfo=None)
         return made._getvalue()  # noqa: SLF001 - Numba's own functions do the same
 
-    return kind(table, types.int64, types.int64), codegen
+    return kind(table, types.int64, types.int64, types.int64), codegen
 
 
 def records(position, kind):

@@ -8,6 +8,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
 from icvi.kernels.moments.plan import take_readings
@@ -16,7 +17,11 @@ from icvi.kernels.moments.undo_log import log_column
 
 @linked(types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64), fastmath=False)
 def absorb(meta, X, r, J, w):
-    """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster."""
+    """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster.
+
+    Without scatter matrices readings see no more of everything than its weight. Callers show the
+    rest after the last sample: 0.05 us per sample in 50 features.
+    """
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
@@ -24,15 +29,25 @@ def absorb(meta, X, r, J, w):
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
-    for _ in range(2):
+    for turn in range(2):
         enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
-        show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
+        if turn == 1 or meta[L.SCATTER] == 1:
+            show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
         column = J
+    A[L.N, 0] = A[L.HELD, 0]
     meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J
         meta[L.STALE] += 1
+
+
+@embedded(fastmath=False)
+def show_everything(meta):
+    """What readings, and Python, see of all samples together."""
+    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], meta[L.COLUMNS]))
+    Q = array(doubles(meta[L.AT_Q]), (meta[L.COLUMNS] + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    show(A, Q, np.int64(0), meta[L.D], meta[L.SCATTER] == 1)
 
 
 @compiled(
@@ -49,6 +64,7 @@ def update(meta, x, J, w, limit):
         log_column(meta, np.int64(0))
         log_column(meta, J)
     absorb(meta, x.reshape((1, x.size)), np.int64(0), J, w)
+    show_everything(meta)
     return True
 
 
@@ -68,3 +84,5 @@ def update_many(meta, X, columns, weights, rows, out, ks):
         if rows[r] >= 0:
             take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]
+    if meta[L.K] > 0:
+        show_everything(meta)

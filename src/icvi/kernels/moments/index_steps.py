@@ -14,7 +14,7 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
-from icvi.kernels.compiler.addresses import array, clusters
+from icvi.kernels.compiler.addresses import array, part
 from icvi.kernels.compiler.compiling import SUMS, kernel, step
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
@@ -34,27 +34,27 @@ FIELDS = {
     "k": "m[L.K]",
     "d": "m[L.D]",
     "N": "A[L.N, 0]",
-    "n": "clusters(A, L.N, m[L.K])",
+    "n": "part(A, L.N, 1, m[L.K])",
     "v": "A[L.V : L.V + m[L.D], 1 : m[L.K] + 1].T",
     "mu": "A[L.V : L.V + m[L.D], 0]",
-    "CP": "clusters(A, L.CP, m[L.K])",
+    "CP": "part(A, L.CP, 1, m[L.K])",
     "CP_0": "C[L.VAR, 0] + C[L.SEP, 0]",
-    "var": "clusters(C, L.VAR, m[L.K])",
+    "var": "part(C, L.VAR, 1, m[L.K])",
     "W": "C[L.VAR, 0]",
     "B": "C[L.SEP, 0]",
-    "sep": "clusters(C, L.SEP, m[L.K])",
+    "sep": "part(C, L.SEP, 1, m[L.K])",
     "beta_T": "C[L.SINGLE, L.BETA_T]",
     "closeness": "C[L.SINGLE, L.CLOSENESS]",
     "pooled": "C[L.SINGLE, L.POOLED]",
-    "nearest": "clusters(C, L.NEAREST, m[L.K])",
-    "farthest": "clusters(C, L.FARTHEST, m[L.K])",
+    "nearest": "part(C, L.NEAREST, 1, m[L.K])",
+    "farthest": "part(C, L.FARTHEST, 1, m[L.K])",
     "D_min": "C[L.NEAREST, 0]",
     "D_max": "C[L.FARTHEST, 0]",
-    "b": "clusters(C, L.NEIGHBOUR, m[L.K])",
-    "R": "clusters(C, L.OVERLAP, m[L.K])",
+    "b": "part(C, L.NEIGHBOUR, 1, m[L.K])",
+    "R": "part(C, L.OVERLAP, 1, m[L.K])",
     # Kept as it was some time ago, where samples fade.
     "S": "A[L.V + 2 * m[L.D] :, 1 : m[L.K] + 1] * (A[L.N, 0] / A[L.HELD, 0])",
-    "logdet": "clusters(G, L.G_LOGDET, m[L.K])",
+    "logdet": "part(G, L.G_LOGDET, 1, m[L.K])",
     "logdet_T": "G[0, L.G_LOGDET_T]",
     "h_sum": "G[0, L.G_H_SUM]",
     "cip_sum": "G[0, L.G_CIP_SUM]",
@@ -141,7 +141,7 @@ def _entry(
         "L": layout,
         "State": namedtuple("State", needs),
         "array": array,
-        "clusters": clusters,
+        "part": part,
         "nan": float("nan"),
         "reading": body,
         "overflow_to_nan": overflow_to_nan,

@@ -10,7 +10,7 @@ from icvi.kernels.compiler.addresses import array, call, doubles, integers
 from icvi.kernels.compiler.compiling import FUSED, INTEGERS, MATRIX, compiled
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.digits import any_digits_lost, much_has_left
-from icvi.kernels.sums import total
+from icvi.kernels.sums import square_size, total
 from icvi.kernels.undefined import LOST_DIGITS
 
 
@@ -41,6 +41,8 @@ def take_readings(meta, out, row):
         else:
             # It does not fade: the same bits, whenever it is computed.
             C[L.VAR, J] = C[L.KEPT_CP, J] / A[L.HELD, J]
+        if meta[L.D] >= L.WIDE:
+            C[L.SIZE, J] = square_size(Q, J, meta[L.D])
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A, L.CP, meta[L.K])
