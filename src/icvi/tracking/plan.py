@@ -32,18 +32,20 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
 
 
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
-    """Address and group of each step that refreshes a cache; distances first, others use them."""
+    """Address and group of each step that refreshes a cache, in order: some use distances."""
     from icvi.kernels import caches
 
     steps = []
+    if want & L.WANT_POOLED:
+        steps.append((caches.refresh_pooled.address, 0))
+    if want & L.WANT_SPREAD:
+        steps.append((caches.follow_centroids.address, 0))
     if want & L.WANT_DISTANCES:
         steps.append((caches.refresh_extremes.address, 0))
     if want & L.WANT_SPREAD:
         steps.append((caches.refresh_spread.address, 0))
     if want & L.WANT_BETWEEN:
         steps.append((caches.refresh_between.address, 0))
-    if want & L.WANT_POOLED:
-        steps.append((caches.refresh_pooled.address, 0))
     gaussian = []
     if want & L.WANT_PAIRS:
         gaussian.append(caches.refresh_gaussian)

@@ -50,7 +50,7 @@ def centroid_gaps(A, J, t, at, d):
     return (load(A, high, at) - A[high, J]) + (load(A, low, at) - A[low, J])
 
 
-@embedded(returns=lanes, fastmath=False)
+@embedded(returns=lanes, fastmath=False, forceinline=True)
 def precise_distances(A, J, at, d):
     """||v_i - v_J||^2 for LANES clusters from ``at`` on; 0 for J itself."""
     s = in_all_lanes(0.0)
@@ -63,7 +63,7 @@ def precise_distances(A, J, at, d):
     return s
 
 
-@embedded(returns=lanes)
+@embedded(returns=lanes, forceinline=True)
 def plain_distances(A, J, at, d):
     """The same from the high parts alone."""
     s = in_all_lanes(0.0)
@@ -73,7 +73,7 @@ def plain_distances(A, J, at, d):
     return s
 
 
-@embedded
+@embedded(forceinline=True)
 def distances(A, C, J, d, row, end):
     """C[row, i] = D_iJ = ||v_i - v_J||^2 for every cluster i; 0 for J itself.
 
@@ -98,7 +98,7 @@ def distances(A, C, J, d, row, end):
         store(C, row, at, D)
 
 
-@embedded(returns=types.float64, fastmath=MINIMA)
+@embedded(returns=types.float64, fastmath=MINIMA, forceinline=True)
 def scan(C, family, sign, J, end, row, offering):
     """Have row J of a table know the two best of its entries, from the distances in a row of C.
 
@@ -151,29 +151,43 @@ def scan(C, family, sign, J, end, row, offering):
 
 
 @embedded
-def refresh_family(A, C, family, sign, J, k, d, end):
-    """Bring one family up to date: scan row J, then every row whose best may be elsewhere now.
+def scan_again(A, C, family, sign, J, k, d, end):
+    """Scan every row whose best may be elsewhere now, after a change of J.
 
-    Those rows still name J as their best, with an entry that is worse than their bound.
+    It still names J as its best, with an entry that is worse than its bound.
     """
-    if scan(C, family, sign, J, end, L.DISTANCE, True) == 0.0:
-        return
     for i in range(1, k + 1):
         if C[family + 2, i] == J and sign * C[family, i] > sign * C[family + 1, i]:
             distances(A, C, i, d, L.RESCAN, end)
             scan(C, family, sign, i, end, L.RESCAN, False)
 
 
+@embedded
+def refresh_rows(A_pointer, C_pointer, m, J, want):
+    """Bring all families up to date after a change of J.
+
+    Pointers, not arrays: these are ten numbers each, which take longer to pass than a row to scan.
+    """
+    columns, d, k = m[L.COLUMNS], m[L.D], m[L.K]
+    A = array(A_pointer, (m[L.ROWS], columns))
+    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    end = whole_registers(k)
+    distances(A, C, J, d, L.DISTANCE, end)
+    for f in range(L.FAMILIES):
+        if want & (L.WANT_NEAREST << f):
+            family, sign = L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0
+            if scan(C, family, sign, J, end, L.DISTANCE, True) > 0.0:
+                scan_again(A, C, family, sign, J, k, d, end)
+
+
 @step
 def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
     columns = m[L.COLUMNS]
-    A = array(A_pointer, (m[L.ROWS], columns))
     C = array(C_pointer, (L.CACHE_ROWS, columns))
-    k, d, want = m[L.K], m[L.D], m[L.WANT]
-    end = whole_registers(k)
+    k, want = m[L.K], m[L.WANT]
     if C[L.LANE, 0] != k:
-        for i in range(end):
+        for i in range(whole_registers(k)):
             C[L.LANE, i] = i
             C[L.OUTSIDE, i] = -math.inf if 1 <= i <= k else math.inf
             for f in range(L.FAMILIES):
@@ -186,12 +200,7 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         call_step(address, A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters)
         start, want = m[L.STALE] - 1, np.int64(0)
     for q in range(start, m[L.STALE]):
-        J = np.int64(C[L.QUEUE, q])
-        distances(A, C, J, d, L.DISTANCE, end)
-        for f in range(L.FAMILIES):
-            if want & (L.WANT_NEAREST << f):
-                sign = 1.0 if f % 2 == 0 else -1.0
-                refresh_family(A, C, L.NEAREST + 3 * f, sign, J, k, d, end)
+        refresh_rows(A_pointer, C_pointer, m, np.int64(C[L.QUEUE, q]), want)
     want = m[L.WANT]
     if want & L.WANT_NEAREST:
         C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)

@@ -9,6 +9,8 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numba.np.arrayobj import populate_array
 
+from icvi.kernels.compiler.compiling import PLAIN, STEP
+
 
 def _pointer(kind):
     """An intrinsic that makes a pointer of an address."""
@@ -112,6 +114,18 @@ def records(position, kind):
     return record
 
 
+def _call_at(context, builder, address, pointers):
+    """Call the step at an address; see `step_address`."""
+    if PLAIN:
+        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
+    kind = context.call_conv.get_function_type(STEP.return_type, STEP.args)
+    result = cgutils.alloca_once(builder, ir.DoubleType())
+    function = builder.inttoptr(address, kind.as_pointer())
+    builder.call(function, [result, kind.args[1](None), *pointers])  # no step raises an exception
+    return builder.load(result, typ=ir.DoubleType())
+
+
 @intrinsic
 def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
     """Call step p of a plan: its address, its group of G and its parameters are in row p.
@@ -142,8 +156,7 @@ def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
         pointers = [arrays[place].data for place in range(2, 8)]
         pointers[3] = row(arrays[5], group)
         pointers[5] = row(arrays[7], arguments[1])
-        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
+        return _call_at(context, builder, address, pointers)
 
     return signature, codegen
 
@@ -155,8 +168,6 @@ def call_step(typingctx, address, A, Q, C, G, meta, parameters):
     signature = types.float64(address, A, Q, C, G, meta, parameters)
 
     def codegen(context, builder, signature, arguments):
-        pointers = arguments[1:]
-        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), pointers)
+        return _call_at(context, builder, arguments[0], arguments[1:])
 
     return signature, codegen

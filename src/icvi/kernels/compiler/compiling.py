@@ -136,7 +136,7 @@ class EntryPoint:
     @property
     def address(self) -> int:
         """Where the machine code of a step begins."""
-        return int(self.compiled.address)
+        return step_address(self.compiled)
 
     def __call__(self, *arguments: Any) -> Any:  # noqa: D102
         return self.compiled(*arguments)
@@ -185,6 +185,17 @@ def step(
         return numba.cfunc(STEP, nopython=True, fastmath=fastmath, cache=cache, **options)(function)
 
     return entry_point(function, made) if cached else EntryPoint(function, lambda: made(False))
+
+
+def step_address(compiled: Any) -> int:
+    """Where to call a compiled step.
+
+    Not for C: what C calls is a wrapper, which takes 30 instructions, and a step may take 60.
+    """
+    if PLAIN:
+        return int(compiled.address)
+    library, wrapper = compiled._library, compiled._wrapper_name  # noqa: SLF001 - there is no other way
+    return int(library.get_pointer_to_function(wrapper.removeprefix("cfunc.")))
 
 
 def entry_point(function: Callable[..., Any], compile: Callable[[bool], Any]) -> EntryPoint:

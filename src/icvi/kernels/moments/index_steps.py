@@ -15,7 +15,7 @@ import numba
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
 from icvi.kernels.compiler.addresses import array, part
-from icvi.kernels.compiler.compiling import SUMS, kernel, step
+from icvi.kernels.compiler.compiling import SUMS, kernel, step, step_address
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
 Needs = tuple[str, ...]
@@ -101,7 +101,7 @@ def reading_address(reading: Callable[..., float], name: str, needs: Needs, *, o
     key = (reading, needs)
     if key not in _steps:
         _steps[key] = _compile_own(reading, name, needs) if own else _compile_ours(reading, needs)
-    return int(_steps[key].address)
+    return step_address(_steps[key])
 
 
 def _compile_ours(reading: Callable[..., float], needs: Needs) -> Any:
