@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from icvi.indices.index import builtin_index
+from icvi.kernels.reductions import total
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT, COINCIDENT_0, FEW_CLUSTERS
 
@@ -31,9 +32,7 @@ def DB(s: State) -> float:
     """Mean over clusters of R_i."""
     if s.k < 2:
         return FEW_CLUSTERS
-    total = 0.0
-    for i in range(s.k):
-        total += s.R[i]
-    if total == math.inf:
+    worst = total(s.R)
+    if worst == math.inf:
         return COINCIDENT if s.W > 0.0 else COINCIDENT_0
-    return total / s.k
+    return worst / s.k

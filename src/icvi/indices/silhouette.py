@@ -14,7 +14,10 @@ that loss. The silhouette over all samples is `icvi.batch.silhouette_score`.
 
 from __future__ import annotations
 
+import math
+
 from icvi.indices.index import builtin_index
+from icvi.kernels.reductions import silhouettes
 from icvi.kernels.state import State
 from icvi.kernels.undefined import COINCIDENT_0, FEW_CLUSTERS
 
@@ -32,10 +35,5 @@ def SIL(s: State) -> float:
     """Mean over clusters of (b_i - a_i) / max(a_i, b_i)."""
     if s.k < 2:
         return FEW_CLUSTERS
-    total, empty = 0.0, 0
-    for i in range(s.k):
-        a, b = s.var[i], s.b[i]
-        larger = max(a, b)
-        empty += larger <= 0.0
-        total += (b - a) / larger
-    return total / s.k if empty == 0 else COINCIDENT_0
+    total = silhouettes(s.var, s.b)
+    return COINCIDENT_0 if total == -math.inf else total / s.k

@@ -11,9 +11,20 @@ from numpy.typing import NDArray
 Vector = NDArray[np.float64]
 
 
+def total(values: Vector) -> float:
+    """The sum of some numbers."""
+    return float(values.sum())
+
+
 def largest(values: Vector) -> float:
     """The largest of some numbers."""
     return float(values.max())
+
+
+def silhouettes(a: Vector, b: Vector) -> float:
+    """Sum of (b_i - a_i) / max(a_i, b_i); minus infinity where both are 0 for some i."""
+    larger = np.maximum(a, b)
+    return float(np.where(larger > 0.0, (b - a) / larger, -np.inf).sum())
 
 
 def least_pooled(var: Vector, CP: Vector, n: Vector) -> float:

@@ -8,11 +8,12 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import row
-from icvi.kernels.compiler.compiling import MINIMA, SUMS, kernel
+from icvi.kernels.compiler.compiling import MINIMA, SUMS
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
 from icvi.kernels.compiler.lanes import (
     first_lanes,
+    greatest_lane,
     in_all_lanes,
     least_lane,
     load,
@@ -20,6 +21,7 @@ from icvi.kernels.compiler.lanes import (
     put,
     sum_lanes,
     where_equal,
+    where_less,
 )
 from icvi.kernels.doubles import PAIR
 from icvi.kernels.elementary import ln
@@ -41,13 +43,13 @@ def total(table, row, k):
     return sum_lanes(s)
 
 
-@embedded(returns=types.float64, fastmath=SUMS)
-def dot(a, b, k):
-    """Sum of a[i] b[i] over 1..k."""
-    s = 0.0
-    for i in range(1, k + 1):
-        s += a[i] * b[i]
-    return s
+@embedded(returns=types.float64)
+def dot(a, a_row, b, b_row, k):
+    """Sum of a[a_row, i] b[b_row, i] over 1..k."""
+    s = put(first_lanes(load(a, a_row, 0) * load(b, b_row, 0), k + 1, 0.0), 0, 0.0)
+    for at in range(LANES, k + 1, LANES):
+        s = s + first_lanes(load(a, a_row, at) * load(b, b_row, at), k + 1 - at, 0.0)
+    return sum_lanes(s)
 
 
 @embedded(returns=types.float64, fastmath=False, forceinline=True)
@@ -86,21 +88,43 @@ def two_least(first, second):
     return least, others if alone else least
 
 
+# What readings call, for the entries of all clusters: in whole registers, of which the last may
+# reach into the next rows of the arrays.
+
+
+@embedded(returns=types.float64)
+def total_of(values):
+    """The sum of some numbers."""
+    s = first_lanes(load_line(values, 0), values.size, 0.0)
+    for at in range(LANES, values.size, LANES):
+        s = s + first_lanes(load_line(values, at), values.size - at, 0.0)
+    return sum_lanes(s)
+
+
 @embedded(returns=types.float64, fastmath=MINIMA)
 def largest(values):
     """The largest of some numbers."""
-    s = -math.inf
-    for i in range(values.size):
-        s = greater(s, values[i])
-    return s
+    s = first_lanes(load_line(values, 0), values.size, -math.inf)
+    for at in range(LANES, values.size, LANES):
+        s = greater(s, first_lanes(load_line(values, at), values.size - at, -math.inf))
+    return greatest_lane(s)
+
+
+@embedded(returns=types.float64)
+def silhouettes(a, b):
+    """Sum of (b_i - a_i) / max(a_i, b_i); see `icvi.kernels.reductions`."""
+    s = in_all_lanes(0.0)
+    for at in range(0, a.size, LANES):
+        own, other = load_line(a, at), load_line(b, at)
+        larger = where_less(own, other, other, own)
+        term = where_less(0.0, larger, (other - own) / larger, -math.inf)
+        s = s + first_lanes(term, a.size - at, 0.0)
+    return sum_lanes(s)
 
 
 @embedded(returns=types.float64)
 def log_volumes(n, N, logdet, logdet_T):
-    """What NI sums; see `icvi.kernels.reductions`.
-
-    In whole registers, of which the last may reach into the next rows of the arrays.
-    """
+    """What NI sums; see `icvi.kernels.reductions`."""
     s = in_all_lanes(0.0)
     for at in range(0, n.size, LANES):
         p = load_line(n, at) / N
@@ -109,10 +133,10 @@ def log_volumes(n, N, logdet, logdet_T):
     return sum_lanes(s)
 
 
-@kernel(fastmath=MINIMA)
-def extreme(row, k, sign):
-    """Least of row[1..k] where sign is 1, greatest where it is -1."""
-    s = math.inf
-    for i in range(1, k + 1):
-        s = sign * row[i] if sign * row[i] < s else s
-    return sign * s
+@embedded(returns=types.float64, fastmath=MINIMA)
+def extreme(table, row, k, sign):
+    """Least of table[row, 1..k] where sign is 1, greatest where it is -1."""
+    s = put(first_lanes(load(table, row, 0) * sign, k + 1, math.inf), 0, math.inf)
+    for at in range(LANES, k + 1, LANES):
+        s = lesser(s, first_lanes(load(table, row, at) * sign, k + 1 - at, math.inf))
+    return sign * least_lane(s)

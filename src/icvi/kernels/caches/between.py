@@ -58,8 +58,8 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:
         separations(A, Q, C, k, d)
-        C[L.SEP, 0] = dot(A[L.N], C[L.SEP], k)
+        C[L.SEP, 0] = dot(A, L.N, C, L.SEP, k)
     else:
-        B = dot(A[L.N], C[L.DISTANCE], k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
+        B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
         C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

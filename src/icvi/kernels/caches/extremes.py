@@ -203,7 +203,7 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         refresh_rows(A_pointer, C_pointer, m, np.int64(C[L.QUEUE, q]), want)
     want = m[L.WANT]
     if want & L.WANT_NEAREST:
-        C[L.NEAREST, 0] = extreme(C[L.NEAREST], k, 1.0)
+        C[L.NEAREST, 0] = extreme(C, L.NEAREST, k, 1.0)
     if want & L.WANT_FARTHEST:
-        C[L.FARTHEST, 0] = extreme(C[L.FARTHEST], k, -1.0)
+        C[L.FARTHEST, 0] = extreme(C, L.FARTHEST, k, -1.0)
     return 0.0

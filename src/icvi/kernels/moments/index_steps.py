@@ -68,7 +68,9 @@ FIELDS = {
 
 #: What compiled readings call instead.
 _KERNELS: dict[Callable[..., Any], Any] = {
+    reductions.total: sums.total_of,
     reductions.largest: sums.largest,
+    reductions.silhouettes: sums.silhouettes,
     reductions.log_volumes: sums.log_volumes,
 }
 
