@@ -118,7 +118,7 @@ def sizes(s):
 
 @icvi.index
 def moments(s):
-    total = s.CP_0 + 2.0 * s.W + 3.0 * s.B + 5.0 * s.beta_T + s.closeness
+    total = s.CP_0 + 2.0 * s.W + 3.0 * s.B + 5.0 * s.beta_T + s.closeness + s.pooled
     for i in range(s.k):
         total += (i + 1) * (s.CP[i] + 2.0 * s.var[i] + 3.0 * s.sep[i])
         for t in range(s.d):

@@ -73,3 +73,17 @@ def test_functions_of_arrays_that_do_not_overlap_say_so_to_the_compiler():
     add_both(row, np.ones(50))
     np.testing.assert_array_equal(row, np.arange(50.0) + 1.0)
     assert "!alias.scope" in add_both.inspect_llvm(arrays)
+
+
+@embedded(returns=types.float64, fastmath=False, forceinline=True)
+def lost(a, b):
+    return b - ((a + b) - a)
+
+
+@compiled(types.float64(types.float64, types.float64), fastmath=SUMS)
+def lost_in_a_kernel_that_may_reorder(a, b):
+    return lost(a, b) + 0.0
+
+
+def test_an_embedded_function_that_may_not_be_reordered_is_not_by_its_caller():
+    assert lost_in_a_kernel_that_may_reorder(1e16, 1.0) == 1.0

@@ -54,7 +54,7 @@ def dot(a, a_row, b, b_row, k):
 
 @embedded(returns=types.float64, fastmath=False, forceinline=True)
 def difference(a, a_low, b, b_low):
-    """a - b of numbers in two doubles, rounded to one."""
+    """The value of a - b in two doubles, rounded to one."""
     return (a - b) + (a_low - b_low)
 
 

@@ -15,11 +15,13 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.extremes import distances
+from icvi.kernels.caches.extremes import precise_distances
 from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.sums import dot, square_gap, square_size, whole_registers
+from icvi.kernels.compiler.lanes import store
+from icvi.kernels.layout import LANES
+from icvi.kernels.sums import dot, square_gap
 
 
 @embedded(returns=types.boolean)
@@ -41,8 +43,8 @@ def separations(A, Q, C, k, d):
         for i in range(1, k + 1):
             C[L.SEP, i] = 0.0
     else:
-        C[L.SIZE, 0] = square_size(Q, np.int64(0), d)
-        distances(A, C, np.int64(0), d, L.SEP, whole_registers(k))
+        for at in range(0, k + 1, LANES):
+            store(C, L.SEP, at, precise_distances(A, np.int64(0), at, d))
 
 
 @step

@@ -62,7 +62,7 @@ def refresh_pooled(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     J, narrow = np.int64(C[L.QUEUE, 0]), np.int64(C[L.SINGLE, L.NARROW])
     # Where samples fade, those of all clusters do.
     fades = A[L.N, J] != A[L.HELD, J]
-    known = narrow != 0 and J != narrow and C[L.SINGLE, L.PARTNER] != J
+    known = narrow != 0 and narrow != J and C[L.SINGLE, L.PARTNER] != J
     if known and m[L.STALE] == 1 and not fades and C[L.VAR, J] > C[L.VAR, narrow]:
         pooled = (A[L.CP, J] + A[L.CP, narrow]) / (A[L.N, J] + A[L.N, narrow])
         if pooled < C[L.SINGLE, L.POOLED]:

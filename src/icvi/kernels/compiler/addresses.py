@@ -122,7 +122,9 @@ def _call_at(context, builder, address, pointers):
     kind = context.call_conv.get_function_type(STEP.return_type, STEP.args)
     result = cgutils.alloca_once(builder, ir.DoubleType())
     function = builder.inttoptr(address, kind.as_pointer())
-    builder.call(function, [result, kind.args[1](None), *pointers])  # no step raises an exception
+    # A user's function may raise, and catch, an exception, which is put there.
+    exception = cgutils.alloca_once(builder, kind.args[1].pointee)
+    builder.call(function, [result, exception, *pointers])
     return builder.load(result, typ=ir.DoubleType())
 
 

@@ -8,19 +8,21 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
-from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
 
-@linked(types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64), fastmath=False)
-def absorb(meta, X, r, J, w):
+@linked(
+    types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64, types.boolean),
+    fastmath=False,
+)
+def absorb(meta, X, r, J, w, last):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster.
 
-    Without scatter matrices readings see no more of everything than its weight. Callers show the
-    rest after the last sample: 0.05 us per sample in 50 features.
+    Without scatter matrices readings see no more of everything than its weight; the rest is shown
+    after the ``last`` sample of a call: 0.05 us per sample in 50 features.
     """
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
@@ -29,10 +31,12 @@ def absorb(meta, X, r, J, w):
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
-    for turn in range(2):
+    while True:  # twice; LLVM would compile two copies if it knew
         enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
-        if turn == 1 or meta[L.SCATTER] == 1:
+        if column == J or last or meta[L.SCATTER] == 1:
             show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
+        if column == J:
+            break
         column = J
     A[L.N, 0] = A[L.HELD, 0]
     meta[L.LAST] = J
@@ -40,14 +44,6 @@ def absorb(meta, X, r, J, w):
         C[L.QUEUED, J] = 1.0
         C[L.QUEUE, meta[L.STALE]] = J
         meta[L.STALE] += 1
-
-
-@embedded(fastmath=False)
-def show_everything(meta):
-    """What readings, and Python, see of all samples together."""
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], meta[L.COLUMNS]))
-    Q = array(doubles(meta[L.AT_Q]), (meta[L.COLUMNS] + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    show(A, Q, np.int64(0), meta[L.D], meta[L.SCATTER] == 1)
 
 
 @compiled(
@@ -63,8 +59,7 @@ def update(meta, x, J, w, limit):
     if meta[L.LOGGED] >= 0:
         log_column(meta, np.int64(0))
         log_column(meta, J)
-    absorb(meta, x.reshape((1, x.size)), np.int64(0), J, w)
-    show_everything(meta)
+    absorb(meta, x.reshape((1, x.size)), np.int64(0), J, w, True)
     return True
 
 
@@ -78,11 +73,12 @@ def update_many(meta, X, columns, weights, rows, out, ks):
 
     Column 0 is a sample that belongs to no cluster.
     """
+    last = weights.size - 1
+    while last > 0 and columns[last] == 0:
+        last -= 1
     for r in range(weights.size):
         if columns[r] > 0:
-            absorb(meta, X, r, columns[r], weights[r])
+            absorb(meta, X, r, columns[r], weights[r], r == last)
         if rows[r] >= 0:
             take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]
-    if meta[L.K] > 0:
-        show_everything(meta)

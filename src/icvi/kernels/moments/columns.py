@@ -119,10 +119,16 @@ def add_scatter(Q, J, scratch, d, scatter):
     """Add the product of the rows Q_LIFT and Q_GAP of the scratch block to the scatter of J."""
     e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
     lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
-    if not scatter:
+    if scatter:
+        add_rows(Q, J, e, e_low, lift, lift_low, d)
+    else:
         S, S_low = row(Q, J, L.Q_S), row(Q, J, L.Q_S + 1)
         add_squares(S, S_low, lift, lift_low, e, e_low, d)
-        return
+
+
+@embedded(forceinline=True, fastmath=False)
+def add_rows(Q, J, e, e_low, lift, lift_low, d):
+    """Add lift_i e to the rows of the scatter of J, up to the diagonal."""
     for i in range(d):
         # Whole registers where the row has room, which are quicker than the few numbers up to the
         # diagonal one by one. Nothing reads what lies above it.
@@ -192,19 +198,19 @@ def place(X, r, w, e, e_low, lift, lift_low, d):
 def enter(A, Q, J, X, r, w, d, scatter):
     """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
+    n, n_low, gain, gain_low = change_weight(A, J, w, 0.0)
+    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     if scatter:
         scratch = Q.shape[0] - 1
         e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
         lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
         place(X, r, w, e, e_low, lift, lift_low, d)
-        shift(A, Q, J, w, 0.0, d, scatter)
-        return
-    n, n_low, gain, gain_low = change_weight(A, J, w, 0.0)
-    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
-    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-    S, S_low = row(Q, J, L.Q_S), row(Q, J, L.Q_S + 1)
-    x = part(X, r, 0, d)
-    move_variances(x, s, s_low, v, v_low, S, S_low, w, n, n_low, gain, gain_low, d)
+        move_centroid(s, s_low, v, v_low, e, e_low, lift, lift_low, n, n_low, gain, gain_low, d)
+        add_rows(Q, J, e, e_low, lift, lift_low, d)
+    else:
+        x, S, S_low = part(X, r, 0, d), row(Q, J, L.Q_S), row(Q, J, L.Q_S + 1)
+        move_variances(x, s, s_low, v, v_low, S, S_low, w, n, n_low, gain, gain_low, d)
 
 
 @embedded(fastmath=False)
