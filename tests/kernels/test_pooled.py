@@ -75,6 +75,24 @@ def test_samples_leave_clusters_merge_and_vanish():
     check(tracker)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_clusters_vanish_until_one_is_left_and_others_come(seed):
+    """What is known of clusters that are gone is not used for those that come."""
+    X, labels = stream(seed, 4, 40)
+    tracker = icvi.Tracker(["GD53"])
+    tracker.update_many(X, labels)
+    widest = max(range(4), key=lambda label: np.var(X[labels == label]))
+    for label in range(4):
+        if label != widest:
+            tracker.remove_many(X[labels == label], labels[labels == label])
+    assert np.isnan(tracker["GD53"])
+    more = X[labels == (widest + 1) % 4] * 100.0
+    tracker.update_many(more, ["new"] * len(more), every=len(more))
+    check(tracker)
+    tracker.update_many(more + 1e3, ["other"] * len(more), every=len(more))
+    check(tracker)
+
+
 def test_clusters_that_fade_are_compared_each_time():
     X, labels = stream(3, 5, 200)
     fading, copies = icvi.Tracker(["GD53"], half_life=20), []

@@ -15,6 +15,7 @@ from icvi.kernels.compiler.lanes import (
     first_lanes,
     greatest_lane,
     in_all_lanes,
+    lanes,
     least_lane,
     load,
     load_line,
@@ -34,22 +35,38 @@ def whole_registers(k):
     return (k // 16 + 1) * 16  # columns are a multiple of 16, too
 
 
+@embedded(returns=lanes, forceinline=True)
+def load_clusters(table, row, at, k, other):
+    """LANES numbers of a row from ``at`` on, and another one where there is no cluster."""
+    x = first_lanes(load(table, row, at), k + 1 - at, other)
+    return put(x, 0, other) if at == 0 else x
+
+
 @embedded(returns=types.float64)
 def total(table, row, k):
     """Sum of table[row, 1..k]."""
-    s = put(first_lanes(load(table, row, 0), k + 1, 0.0), 0, 0.0)
-    for at in range(LANES, k + 1, LANES):
-        s = s + first_lanes(load(table, row, at), k + 1 - at, 0.0)
+    s = in_all_lanes(0.0)
+    for at in range(0, k + 1, LANES):
+        s = s + load_clusters(table, row, at, k, 0.0)
     return sum_lanes(s)
 
 
 @embedded(returns=types.float64)
 def dot(a, a_row, b, b_row, k):
     """Sum of a[a_row, i] b[b_row, i] over 1..k."""
-    s = put(first_lanes(load(a, a_row, 0) * load(b, b_row, 0), k + 1, 0.0), 0, 0.0)
-    for at in range(LANES, k + 1, LANES):
-        s = s + first_lanes(load(a, a_row, at) * load(b, b_row, at), k + 1 - at, 0.0)
+    s = in_all_lanes(0.0)
+    for at in range(0, k + 1, LANES):
+        s = s + load_clusters(a, a_row, at, k, 0.0) * load_clusters(b, b_row, at, k, 0.0)
     return sum_lanes(s)
+
+
+@embedded(returns=types.float64, fastmath=MINIMA)
+def extreme(table, row, k, sign):
+    """Least of table[row, 1..k] where sign is 1, greatest where it is -1."""
+    s = in_all_lanes(math.inf)
+    for at in range(0, k + 1, LANES):
+        s = lesser(s, load_clusters(table, row, at, k, sign * math.inf) * sign)
+    return sign * least_lane(s)
 
 
 @embedded(returns=types.float64, fastmath=False, forceinline=True)
@@ -95,8 +112,8 @@ def two_least(first, second):
 @embedded(returns=types.float64)
 def total_of(values):
     """The sum of some numbers."""
-    s = first_lanes(load_line(values, 0), values.size, 0.0)
-    for at in range(LANES, values.size, LANES):
+    s = in_all_lanes(0.0)
+    for at in range(0, values.size, LANES):
         s = s + first_lanes(load_line(values, at), values.size - at, 0.0)
     return sum_lanes(s)
 
@@ -104,8 +121,8 @@ def total_of(values):
 @embedded(returns=types.float64, fastmath=MINIMA)
 def largest(values):
     """The largest of some numbers."""
-    s = first_lanes(load_line(values, 0), values.size, -math.inf)
-    for at in range(LANES, values.size, LANES):
+    s = in_all_lanes(-math.inf)
+    for at in range(0, values.size, LANES):
         s = greater(s, first_lanes(load_line(values, at), values.size - at, -math.inf))
     return greatest_lane(s)
 
@@ -131,12 +148,3 @@ def log_volumes(n, N, logdet, logdet_T):
         term = p * (0.5 * (load_line(logdet, at) - logdet_T) - ln(p, in_all_lanes(0.0)))
         s = s + first_lanes(term, n.size - at, 0.0)
     return sum_lanes(s)
-
-
-@embedded(returns=types.float64, fastmath=MINIMA)
-def extreme(table, row, k, sign):
-    """Least of table[row, 1..k] where sign is 1, greatest where it is -1."""
-    s = put(first_lanes(load(table, row, 0) * sign, k + 1, math.inf), 0, math.inf)
-    for at in range(LANES, k + 1, LANES):
-        s = lesser(s, first_lanes(load(table, row, at) * sign, k + 1 - at, math.inf))
-    return sign * least_lane(s)

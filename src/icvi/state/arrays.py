@@ -522,3 +522,5 @@ class Arenas:
         for row, worst in _WORST:
             self.C[row : row + 2] = worst
             self.C[row + 2] = 0.0
+        if self.columns:
+            self.C[L.SINGLE, L.NARROW] = 0.0

@@ -18,20 +18,20 @@ from icvi.kernels.compiler.addresses import array
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import lesser, lowest_bit
-from icvi.kernels.compiler.lanes import first_lanes, least_lane, load, reaching, store
+from icvi.kernels.compiler.lanes import in_all_lanes, least_lane, load, reaching, store
 from icvi.kernels.layout import LANES
+from icvi.kernels.sums import load_clusters
 
 
 @embedded(returns=types.int64, fastmath=MINIMA)
 def least_column(C, row, k):
     """The column of the least of C[row, 1..k], the first where several are equal."""
-    C[row, 0] = math.inf
-    least = first_lanes(load(C, row, 0), k + 1, math.inf)
-    for at in range(LANES, k + 1, LANES):
-        least = lesser(least, first_lanes(load(C, row, at), k + 1 - at, math.inf))
+    least = in_all_lanes(math.inf)
+    for at in range(0, k + 1, LANES):
+        least = lesser(least, load_clusters(C, row, at, k, math.inf))
     limit = -least_lane(least)
     for at in range(0, k + 1, LANES):
-        found = reaching(0.0 - load(C, row, at), limit)
+        found = reaching(0.0 - load_clusters(C, row, at, k, math.inf), limit)
         if found != 0:
             return at + lowest_bit(found)
     return np.int64(1)
@@ -40,9 +40,7 @@ def least_column(C, row, k):
 @embedded(fastmath=MINIMA)
 def compare_all(A, C, k):
     """Find the narrowest cluster and its partner among all clusters."""
-    for at in range(0, k + 1, LANES):
-        store(C, L.OWN, at, load(C, L.VAR, at))
-    narrow = least_column(C, L.OWN, k)
+    narrow = least_column(C, L.VAR, k)
     CP, n = A[L.CP, narrow], A[L.N, narrow]
     for at in range(0, k + 1, LANES):
         store(C, L.OWN, at, (load(A, L.CP, at) + CP) / (load(A, L.N, at) + n))
@@ -57,7 +55,9 @@ def refresh_pooled(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Bring the pair up to date after the changes in the queue."""
     A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    if m[L.STALE] == 0:
+    if m[L.K] < 2:
+        C[L.SINGLE, L.NARROW] = 0.0
+    if m[L.K] < 2 or m[L.STALE] == 0:
         return 0.0
     J, narrow = np.int64(C[L.QUEUE, 0]), np.int64(C[L.SINGLE, L.NARROW])
     # Where samples fade, those of all clusters do.
@@ -68,9 +68,7 @@ def refresh_pooled(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         if pooled < C[L.SINGLE, L.POOLED]:
             C[L.SINGLE, L.POOLED], C[L.SINGLE, L.PARTNER] = pooled, J
         return 0.0
-    C[L.SINGLE, L.NARROW] = 0.0
-    if m[L.K] > 1:
-        compare_all(A, C, m[L.K])
-        if fades:
-            C[L.SINGLE, L.NARROW] = 0.0
+    compare_all(A, C, m[L.K])
+    if fades:
+        C[L.SINGLE, L.NARROW] = 0.0
     return 0.0
