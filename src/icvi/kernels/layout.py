@@ -97,7 +97,6 @@ CLOSENESS = 1  # the sum of exp(-nearest_i / beta_T)
 POOLED = 2  # the least pooled variance of two clusters
 NARROW = 3  # the narrowest cluster, one of the two; 0 where it is not known
 PARTNER = 4  # the other one
-GAPS = 5  # ||k v_J - sum of v_i||^2 / k for the cluster J that changed last
 MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even

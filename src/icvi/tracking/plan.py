@@ -38,8 +38,6 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
     steps = []
     if want & L.WANT_POOLED:
         steps.append((caches.refresh_pooled.address, 0))
-    if want & L.WANT_SPREAD:
-        steps.append((caches.follow_centroids.address, 0))
     if want & L.WANT_DISTANCES:
         steps.append((caches.refresh_extremes.address, 0))
     if want & L.WANT_SPREAD:

@@ -64,37 +64,25 @@ def exponentials(C, factor, k):
     return sum_lanes(s)
 
 
-# Rounding matters: nothing may be fused or moved.
-@step(fastmath=False)
-def follow_centroids(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
-    """Let the sum follow the centroids that moved; how far k v_J is from it.
-
-    A step before all others: what needs it need not wait then (30 of 320 ns for eight indices).
-    """
+@step
+def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+    """Let the sum follow the centroids that moved, then take beta_T and what PS sums."""
     C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, last = m[L.K], m[L.D], m[L.COLUMNS]
     Q = array(Q_pointer, (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    total, total_low = row(Q, last, 0), row(Q, last, 1)
-    for q in range(m[L.STALE]):
-        J = np.int64(C[L.QUEUE, q])
-        v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-        if moved(Q, J, d):
-            counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
-            follow(total, total_low, counted, counted_low, v, v_low, d)
-        if q == m[L.STALE] - 1:
-            gaps = square_of_gaps(total, total_low, v, v_low, np.float64(k), d)
-            C[L.SINGLE, L.GAPS] = gaps / k
-    return 0.0
-
-
-@step
-def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
-    """beta_T, and what PS sums."""
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    k = m[L.K]
     if m[L.STALE] == 0:
         return 0.0
-    squares = total(C, L.DISTANCE, k) - C[L.SINGLE, L.GAPS]
+    sums, sums_low = row(Q, last, 0), row(Q, last, 1)
+    J = np.int64(0)
+    for q in range(m[L.STALE]):
+        J = np.int64(C[L.QUEUE, q])
+        if moved(Q, J, d):
+            counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
+            v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+            follow(sums, sums_low, counted, counted_low, v, v_low, d)
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    gaps = square_of_gaps(sums, sums_low, v, v_low, np.float64(k), d)
+    squares = total(C, L.DISTANCE, k) - gaps / k
     squares = squares if squares > 0.0 else 0.0  # max() would be compiled for itself
     C[L.SINGLE, L.BETA_T] = squares / k
     if m[L.WANT] & L.WANT_CLOSENESS:

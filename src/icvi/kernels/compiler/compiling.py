@@ -190,7 +190,7 @@ def step(
 def step_address(compiled: Any) -> int:
     """Where to call a compiled step.
 
-    Not for C: what C calls is a wrapper, which takes 30 instructions, and a step may take 60.
+    Not where C would: that is a wrapper, of which eight indices need eleven (0.30 us, else 0.29).
     """
     if PLAIN:
         return int(compiled.address)
