@@ -83,8 +83,8 @@ Q_SUM = 0  # sums of samples
 Q_MEAN = 2  # centroids
 Q_COUNTED = 4  # the centroid as it was last counted in the sum of all centroids
 Q_S = 6  # the rows of S, each as a pair; or one pair with its diagonal
-# Behind the columns there is one more block, with the sum of all centroids and their mean in the
-# first two pairs. The others are scratch for the sample or cluster that enters or leaves:
+# Behind the columns there is one more block, with the sum of all centroids in the first pair. The
+# third and fourth are scratch for the sample or cluster that enters or leaves:
 Q_GAP = 4  # x - v
 Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 

@@ -97,8 +97,6 @@ def distances(A, C, J, d, row, end):
         ignored = put(ignored, J - at, -1.0) if at <= J < at + LANES else ignored
         if reaching(D - ignored, 0.0) != _ALL:
             D = where_less(D, least, precise_distances(A, J, at, d), D)
-        elif at <= J < at + LANES:
-            D = put(D, J - at, 0.0)
         store(C, row, at, D)
 
 
