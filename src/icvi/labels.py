@@ -227,8 +227,10 @@ def _distinct(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
     """Distinct labels in order of first appearance, and the position of each entry's label."""
     if labels.size == 0:
         return [], np.empty(0, dtype=np.int64)
-    if labels.dtype.kind in "iu" and _narrow(labels):
-        return _distinct_by_table(labels)
+    if labels.dtype.kind in "iu":
+        low, high = int(labels.min()), int(labels.max())
+        if high - low < 4 * labels.size + 1024:
+            return _distinct_by_table(labels, low, high)
     if labels.dtype.kind in "biufUS":
         values, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
         order = np.argsort(first)
@@ -238,15 +240,12 @@ def _distinct(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
     return _distinct_by_hash(labels)
 
 
-def _narrow(labels: NDArray[Any]) -> bool:
-    return int(labels.max()) - int(labels.min()) < 4 * labels.size + 1024
-
-
-def _distinct_by_table(labels: NDArray[Any]) -> tuple[list[Hashable], NDArray[np.int64]]:
-    low = int(labels.min())
-    wide = labels if labels.dtype == np.uint64 else labels.astype(np.int64)
-    shifted = (wide - wide.dtype.type(low)).astype(np.int64)
-    first = np.full(int(shifted.max()) + 1, -1, dtype=np.int64)
+def _distinct_by_table(
+    labels: NDArray[Any], low: int, high: int
+) -> tuple[list[Hashable], NDArray[np.int64]]:
+    wide = labels if labels.dtype == np.uint64 else labels.astype(np.int64, copy=False)
+    shifted = (wide - wide.dtype.type(low)).astype(np.int64, copy=False)
+    first = np.full(high - low + 1, -1, dtype=np.int64)
     # Assigned backwards, so that the first appearance overwrites later ones.
     first[shifted[::-1]] = np.arange(labels.size - 1, -1, -1)
     present = np.flatnonzero(first >= 0)

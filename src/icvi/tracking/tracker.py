@@ -1317,8 +1317,9 @@ class Tracker(ClusterSummary):
     ) -> Trace:
         """Make changes, with readings after every m-th new sample."""
         every, start, entering = as_every(every), self._seen, work.entering
-        at = np.arange(start // every + 1, (start + len(entering)) // every + 1) * every
-        due = at - start - 1  # new samples after which a reading is due
+        first = every - 1 - start % every
+        due = slice(first, None, every)  # new samples after which a reading is due
+        at = np.arange(start + first + 1, start + len(entering) + 1, every)
         rows = np.full(len(work), -1)
         rows[entering[due]] = np.arange(len(at))
         out = np.empty((len(at), len(self._reader.indices)))
@@ -1343,7 +1344,7 @@ class Tracker(ClusterSummary):
         if events is not None:
             out = np.concatenate([out, events.values[entering[due]]], axis=1)
             out = out[:, self._places]
-        return Trace(self._policy, out, ks, at, labels[due])
+        return Trace(self._policy, out, ks, at, labels[due].copy())
 
     def _snapshot(
         self, clusters: Any = None, in_place: bool = False, growing: Sequence[Hashable] = ()
