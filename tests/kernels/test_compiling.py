@@ -96,6 +96,8 @@ PLAIN_TESTS = [
     "kernels/test_elementary.py",
     "kernels/test_embedded.py",
     "kernels/test_lanes.py",
+    "kernels/test_sums.py",
+    "kernels/test_distances.py",
     "indices/test_golden.py",
     "indices/test_precision.py",
     "tracking/test_tracker.py",
