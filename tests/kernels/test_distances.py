@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import icvi
+from from_scratch import from_scratch
 from icvi.kernels import layout as L
 
 
@@ -27,14 +28,6 @@ def tracked(X):
 
 def nearest(tracker):
     return tracker._clusters.C[L.NEAREST, 1 : tracker.n_clusters + 1]
-
-
-def from_scratch(tracker):
-    """A copy that computes all its caches again."""
-    copy = tracker.copy()
-    copy._clusters.forget_caches()
-    copy._stale = True
-    return copy
 
 
 def points(k, d, offset, seed=0):
