@@ -24,7 +24,7 @@ from icvi.kernels.compiler.lanes import (
     where_equal,
     where_less,
 )
-from icvi.kernels.doubles import PAIR
+from icvi.kernels.doubles import PAIR, product
 from icvi.kernels.elementary import ln
 from icvi.kernels.layout import LANES
 
@@ -75,14 +75,15 @@ def difference(a, a_low, b, b_low):
     return (a - b) + (a_low - b_low)
 
 
-@embedded(returns=types.float64, fastmath=SUMS)
-def square_gap(Q, J, place, d):
-    """||v_J - mean||^2 for the mean in a place of Q."""
+@embedded(returns=types.float64, fastmath=SUMS, forceinline=True)
+def square_of_gaps(Q, place, J, n, n_low, d):
+    """The square of n v_J less the sum of n points in a place of Q: no division."""
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-    m, m_low = row(Q, place, L.Q_MEAN), row(Q, place, L.Q_MEAN + 1)
+    sums, sums_low = row(Q, place, L.Q_SUM), row(Q, place, L.Q_SUM + 1)
     s = 0.0
     for t in range(d):
-        e = difference(v[t], v_low[t], m[t], m_low[t])
+        p, p_low = product(n, n_low, v[t], v_low[t])
+        e = difference(p, p_low, sums[t], sums_low[t])
         s += e * e
     return s
 

@@ -3,7 +3,7 @@
 B is summed, never taken as CP_0 - W: that difference loses every digit when B is small. Where
 distances to a cluster J are at hand, the parallel-axis identity saves a pass over all centroids:
 
-    B = sum n_i D_iJ - N ||v_J - mu||^2
+    B = sum n_i D_iJ - N ||v_J - mu||^2,    N (v_J - mu) = N v_J - sum of all samples
 
 It too is a difference, but a harmless one: B is at least n_J ||v_J - mu||^2, so at most the
 factor 1 + N / n_J is lost. Beyond MOST_UNEQUAL, B is summed directly.
@@ -21,7 +21,8 @@ from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import store
 from icvi.kernels.layout import LANES
-from icvi.kernels.sums import dot, square_gap
+from icvi.kernels.moments.everything import divide
+from icvi.kernels.sums import dot, square_of_gaps
 
 
 @embedded(returns=types.boolean)
@@ -36,7 +37,8 @@ def coincide(A, k, d):
 
 @embedded
 def separations(A, Q, C, k, d):
-    """sep_i = ||v_i - mu||^2; mu is shown from here on."""
+    """sep_i = ||v_i - mu||^2; mu is known and shown from here on."""
+    divide(A, Q, np.int64(0), d)
     for t in range(d):
         A[L.V + t, 0], A[L.V + d + t, 0] = Q[0, L.Q_MEAN, t], Q[0, L.Q_MEAN + 1, t]
     if coincide(A, k, d):
@@ -62,6 +64,8 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         separations(A, Q, C, k, d)
         C[L.SEP, 0] = dot(A, L.N, C, L.SEP, k)
     else:
-        B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] * square_gap(Q, J, np.int64(0), d)
+        N, N_low = A[L.HELD, 0], A[L.HELD + 1, 0]
+        gap = square_of_gaps(Q, np.int64(0), J, N, N_low, d)
+        B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] / (N * N) * gap
         C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

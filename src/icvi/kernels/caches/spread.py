@@ -16,13 +16,13 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, row
-from icvi.kernels.compiler.compiling import SUMS, step
+from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import first_lanes, load, put, sum_lanes
-from icvi.kernels.doubles import add, product
+from icvi.kernels.doubles import add
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
-from icvi.kernels.sums import difference, total
+from icvi.kernels.sums import square_of_gaps, total
 
 
 @embedded(fastmath=False, noalias=True, forceinline=True)
@@ -32,17 +32,6 @@ def follow(total, total_low, counted, counted_low, v, v_low, d):
         step, step_low = add(v[t], v_low[t], -counted[t], -counted_low[t])
         total[t], total_low[t] = add(total[t], total_low[t], step, step_low)
         counted[t], counted_low[t] = v[t], v_low[t]
-
-
-@embedded(returns=types.float64, fastmath=SUMS, forceinline=True)
-def square_of_gaps(total, total_low, v, v_low, k, d):
-    """The square of k v less the sum of the centroids, that is of all v - v_i: no division."""
-    s = 0.0
-    for t in range(d):
-        p, p_low = product(k, 0.0, v[t], v_low[t])
-        e = difference(p, p_low, total[t], total_low[t])
-        s += e * e
-    return s
 
 
 @embedded(returns=types.boolean)
@@ -80,8 +69,7 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
             counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
             v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
             follow(sums, sums_low, counted, counted_low, v, v_low, d)
-    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-    gaps = square_of_gaps(sums, sums_low, v, v_low, np.float64(k), d)
+    gaps = square_of_gaps(Q, last, J, np.float64(k), 0.0, d)
     squares = total(C, L.DISTANCE, k) - gaps / k
     squares = squares if squares > 0.0 else 0.0  # max() would be compiled for itself
     C[L.SINGLE, L.BETA_T] = squares / k

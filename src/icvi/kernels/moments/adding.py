@@ -10,6 +10,7 @@ from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
+from icvi.kernels.moments.everything import count, sum_scatter
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
@@ -18,11 +19,10 @@ from icvi.kernels.moments.undo_log import log_column
     types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64, types.boolean),
     fastmath=False,
 )
-def absorb(meta, X, r, J, w, last):
+def absorb(meta, X, r, J, w, all_of_it):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster.
 
-    Without scatter matrices readings see no more of everything than its weight; the rest is shown
-    after the ``last`` sample of a call: 0.03 us per sample in 50 features.
+    Of everything, ``all_of_it`` is brought up to date, or its weight and its sum.
     """
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
@@ -31,14 +31,16 @@ def absorb(meta, X, r, J, w, last):
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
+    if not all_of_it:
+        count(A, Q, column, X, r, w, meta[L.D])
+        A[L.N, 0] = A[L.HELD, 0]
+        column = J
     while True:  # twice; LLVM would compile two copies if it knew
         enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
-        if column == J or last or meta[L.SCATTER] == 1:
-            show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
+        show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
         if column == J:
             break
         column = J
-    A[L.N, 0] = A[L.HELD, 0]
     meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
@@ -73,12 +75,16 @@ def update_many(meta, X, columns, weights, rows, out, ks):
 
     Column 0 is a sample that belongs to no cluster.
     """
-    last = weights.size - 1
-    while last > 0 and columns[last] == 0:
-        last -= 1
+    all_of_it = meta[L.SCATTER] == 1 or weights.size <= meta[L.K]
     for r in range(weights.size):
         if columns[r] > 0:
-            absorb(meta, X, r, columns[r], weights[r], r == last)
+            absorb(meta, X, r, columns[r], weights[r], all_of_it)
         if rows[r] >= 0:
             take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]
+    if not all_of_it and meta[L.K] > 0:
+        d, columns_of_all = meta[L.D], meta[L.COLUMNS]
+        A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns_of_all))
+        Q = array(doubles(meta[L.AT_Q]), (columns_of_all + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+        sum_scatter(A, Q, meta[L.K], d, False)
+        show(A, Q, np.int64(0), d, False)
