@@ -24,11 +24,17 @@ from numba import types
 from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
+from icvi.kernels.compiler.lanes import kind_of
 
 PAIR = types.UniTuple(types.float64, 2)
 
 
-@embedded(returns=PAIR, fastmath=False, forceinline=True)
+def pair(*kinds):
+    """The type of a number in two doubles, or of lanes of such numbers, made of these types."""
+    return types.UniTuple(kind_of(kinds) or types.float64, 2)
+
+
+@embedded(returns=pair, fastmath=False, forceinline=True)
 def add(a, a_low, b, b_low):
     """(a, a_low) + (b, b_low)."""
     s = a + b
@@ -38,14 +44,24 @@ def add(a, a_low, b, b_low):
     return high, low - (high - s)
 
 
-@embedded(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=pair, fastmath=False, forceinline=True)
+def subtract(a, a_low, b, b_low):
+    """(a, a_low) - (b, b_low), to the bit as `add` would."""
+    s = a - b
+    back = s - a
+    low = a_low + (((a - (s - back)) - (b + back)) - b_low)
+    high = s + low
+    return high, low - (high - s)
+
+
+@embedded(returns=pair, fastmath=False, forceinline=True)
 def product(a, a_low, b, b_low):
     """(a, a_low) (b, b_low); the low part may still be large enough to matter to the high one."""
     p = a * b
     return p, fma(a, b, -p) + (a * b_low + a_low * b)
 
 
-@embedded(returns=PAIR, fastmath=False, forceinline=True)
+@embedded(returns=pair, fastmath=False, forceinline=True)
 def add_product(s, s_low, a, a_low, b, b_low):
     """(s, s_low) + (a, a_low) (b, b_low)."""
     p, p_low = product(a, a_low, b, b_low)

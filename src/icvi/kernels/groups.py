@@ -7,7 +7,6 @@ sums in two doubles. All samples together are the sum of the clusters.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L

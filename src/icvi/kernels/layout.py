@@ -48,7 +48,7 @@ AT_PLAN = 15
 AT_PARAMETERS = 16
 AT_OUT = 17
 Q_ROWS = 18  #: rows of every block of Q
-Q_WIDTH = 19  #: length of these rows
+Q_WIDTH = 19  #: length of these rows, see `sum_width`
 REFILL = 20  #: 1 when samples are at hand to sum a column again
 LAST = 21  #: the cluster that changed last; distances to it are at hand
 # The log of one call that changes single samples: columns as they were before, to undo it.
@@ -97,6 +97,7 @@ CLOSENESS = 1  # the sum of exp(-nearest_i / beta_T)
 POOLED = 2  # the least pooled variance of two clusters
 NARROW = 3  # the narrowest cluster, one of the two; 0 where it is not known
 PARTNER = 4  # the other one
+BEHIND = 5  # 1 where the sum of all centroids has not followed those that moved
 MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
 # the column of the best. Column 0 holds the extreme over all rows. Families with an even
@@ -181,6 +182,11 @@ def state_rows(d: int, scatter: bool) -> int:
 def sum_rows(d: int, scatter: bool) -> int:
     """Rows of every block of ``Q``."""
     return Q_S + 2 * (d if scatter else 1)
+
+
+def sum_width(d: int) -> int:
+    """Length of the rows of ``Q``: d, rounded up to whole vector registers; the rest is 0."""
+    return -(-d // (LANES // 2)) * (LANES // 2)
 
 
 def triangle(d: int) -> int:

@@ -12,12 +12,15 @@ from icvi.kernels.compiler.compiling import MINIMA, SUMS
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
 from icvi.kernels.compiler.lanes import (
+    HALF,
     first_lanes,
     greatest_lane,
     in_all_lanes,
+    in_half_lanes,
     lanes,
     least_lane,
     load,
+    load_half_line,
     load_line,
     put,
     sum_lanes,
@@ -69,7 +72,7 @@ def extreme(table, row, k, sign):
     return sign * least_lane(s)
 
 
-@embedded(returns=types.float64, fastmath=False, forceinline=True)
+@embedded(returns=lambda *kinds: kinds[0], fastmath=False, forceinline=True)
 def difference(a, a_low, b, b_low):
     """The value of a - b in two doubles, rounded to one."""
     return (a - b) + (a_low - b_low)
@@ -80,21 +83,21 @@ def square_of_gaps(Q, place, J, n, n_low, d):
     """The square of n v_J less the sum of n points in a place of Q: no division."""
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     sums, sums_low = row(Q, place, L.Q_SUM), row(Q, place, L.Q_SUM + 1)
-    s = 0.0
-    for t in range(d):
-        p, p_low = product(n, n_low, v[t], v_low[t])
-        e = difference(p, p_low, sums[t], sums_low[t])
-        s += e * e
-    return s
+    s = in_half_lanes(0.0)
+    for t in range(0, d, HALF):
+        p, p_low = product(n, n_low, load_half_line(v, t), load_half_line(v_low, t))
+        e = difference(p, p_low, load_half_line(sums, t), load_half_line(sums_low, t))
+        s = s + e * e
+    return sum_lanes(s)
 
 
 @embedded(returns=types.float64, fastmath=SUMS)
 def square_size(Q, J, d):
     """||v_J||^2, from the high parts."""
-    v, s = row(Q, J, L.Q_MEAN), 0.0
-    for t in range(d):
-        s += v[t] * v[t]
-    return s
+    v, s = row(Q, J, L.Q_MEAN), in_half_lanes(0.0)
+    for t in range(0, d, HALF):
+        s = s + load_half_line(v, t) * load_half_line(v, t)
+    return sum_lanes(s)
 
 
 @embedded(returns=PAIR, fastmath=MINIMA)

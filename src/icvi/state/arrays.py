@@ -149,7 +149,7 @@ class Arenas:
         C = zeros((L.CACHE_ROWS, columns), what)
         for row, worst in _WORST:
             C[row : row + 2] = worst
-        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), d), what)
+        Q = zeros((columns + 1, L.sum_rows(d, self._scatter), L.sum_width(d)), what)
         if self.before_growing is not None:
             self.before_growing(columns, d)
         return A, Q, C
@@ -227,6 +227,9 @@ class Arenas:
             added = np.zeros((L.CACHE_ROWS - len(self.C), self.columns))
             self.C = np.concatenate([self.C, added])
             self.touch_all()  # what is in the new rows, and in unused places of the old ones
+        if self.Q.shape[2] < L.sum_width(d):
+            self.Q, narrow = zeros((*self.Q.shape[:2], L.sum_width(d)), "sums"), self.Q
+            self.Q[:, :, :d], m[L.Q_WIDTH] = narrow, L.sum_width(d)
         if len(self.A) == L.state_rows(d, self._scatter):
             return
         self.A = np.concatenate(
@@ -301,7 +304,7 @@ class Arenas:
         else:
             for half in range(2):
                 rows = other.Q[used, L.Q_S + half :: 2]
-                self.Q[used, L.Q_S + half] = rows.diagonal(axis1=1, axis2=2)
+                self.Q[used, L.Q_S + half, :d] = rows.diagonal(axis1=1, axis2=2)
         self.meta[L.K], self.meta[L.LAST] = k, other.meta[L.LAST]
         self._shown = self.factor == 1.0
         self.touch_all()

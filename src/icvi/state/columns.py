@@ -66,8 +66,8 @@ def variances(Q: Floats, d: int, scatter: bool) -> Floats:
 def show(A: Floats, Q: Floats, used: slice | Integers, d: int, scatter: bool) -> None:
     """Have readings see what Q holds of some columns, where nothing fades."""
     some = Q[used]
-    A[L.V : L.V + d, used] = some[:, L.Q_MEAN].T
-    A[L.V + d : L.V + 2 * d, used] = some[:, L.Q_MEAN + 1].T
+    A[L.V : L.V + d, used] = some[:, L.Q_MEAN, :d].T
+    A[L.V + d : L.V + 2 * d, used] = some[:, L.Q_MEAN + 1, :d].T
     if scatter:
         at = L.V + 2 * d
         for i in range(d):

@@ -111,7 +111,7 @@ def _room(part: Part, k: int, d: int, want: int) -> int:
     while size < columns:
         size = 2 * size + 16
     part.require(size == columns, "columns", f"room for {k} clusters", columns)
-    rows = L.state_rows(d, scatter) + L.CACHE_ROWS + L.sum_rows(d, scatter) * d
+    rows = L.state_rows(d, scatter) + L.CACHE_ROWS + L.sum_rows(d, scatter) * L.sum_width(d)
     rows += L.gaussian_rows(d, columns, want)
     size = sum(array.nbytes for array in part.arrays.values())
     return columns if 8 * columns * rows <= max(_LARGE, 16 * size) else least

@@ -15,39 +15,52 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.caches.extremes import centroid_gaps
 from icvi.kernels.compiler.addresses import array, row
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.lanes import first_lanes, load, put, sum_lanes
-from icvi.kernels.doubles import add
+from icvi.kernels.compiler.lanes import HALF, first_lanes, load, sum_lanes
+from icvi.kernels.compiler.lanes import put as put_lane
+from icvi.kernels.doubles import add, subtract
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
+from icvi.kernels.moments.columns import at, put
 from icvi.kernels.sums import square_of_gaps, total
 
 
 @embedded(fastmath=False, noalias=True, forceinline=True)
 def follow(total, total_low, counted, counted_low, v, v_low, d):
     """Let the sum of the centroids have v instead of what was last counted."""
-    for t in range(d):
-        step, step_low = add(v[t], v_low[t], -counted[t], -counted_low[t])
-        total[t], total_low[t] = add(total[t], total_low[t], step, step_low)
-        counted[t], counted_low[t] = v[t], v_low[t]
+    for t in range(0, d, HALF):
+        step, step_low = subtract(at(v, t), at(v_low, t), at(counted, t), at(counted_low, t))
+        put(total, total_low, t, add(at(total, t), at(total_low, t), step, step_low))
+        put(counted, counted_low, t, (at(v, t), at(v_low, t)))
 
 
-@embedded(returns=types.boolean)
-def moved(Q, J, d):
-    """Whether centroid J is another than was last counted."""
+@embedded
+def follow_one(Q, J, d):
+    """Let the sum of the centroids follow centroid J."""
+    last = Q.shape[0] - 1
+    counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    follow(row(Q, last, 0), row(Q, last, 1), counted, counted_low, v, v_low, d)
+
+
+@embedded(returns=types.float64)
+def square_of_sums(A, J, k, d):
+    """The square of the sum of all v_i - v_J, where all clusters fit into one set of lanes."""
+    square = 0.0
     for t in range(d):
-        for half in range(2):
-            if Q[J, L.Q_COUNTED + half, t] != Q[J, L.Q_MEAN + half, t]:
-                return True
-    return False
+        e = centroid_gaps(A, J, t, np.int64(0), d)
+        e = sum_lanes(put_lane(first_lanes(e, k + 1, 0.0), 0, 0.0))
+        square += e * e
+    return square
 
 
 @embedded(returns=types.float64)
 def exponentials(C, factor, k):
     """Sum of exp(factor nearest_i) over all clusters; no exponent is positive."""
-    s = put(first_lanes(exp_negative(load(C, L.NEAREST, 0) * factor), k + 1, 0.0), 0, 0.0)
+    s = put_lane(first_lanes(exp_negative(load(C, L.NEAREST, 0) * factor), k + 1, 0.0), 0, 0.0)
     for at in range(LANES, k + 1, LANES):
         s = s + first_lanes(exp_negative(load(C, L.NEAREST, at) * factor), k + 1 - at, 0.0)
     return sum_lanes(s)
@@ -61,18 +74,21 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     Q = array(Q_pointer, (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     if m[L.STALE] == 0:
         return 0.0
-    sums, sums_low = row(Q, last, 0), row(Q, last, 1)
-    J = np.int64(0)
-    for q in range(m[L.STALE]):
-        J = np.int64(C[L.QUEUE, q])
-        if moved(Q, J, d):
-            counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
-            v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-            follow(sums, sums_low, counted, counted_low, v, v_low, d)
-    gaps = square_of_gaps(Q, last, J, np.float64(k), 0.0, d)
-    squares = total(C, L.DISTANCE, k) - gaps / k
+    J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
+    if k < LANES and d < L.WIDE:
+        A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+        gaps = square_of_sums(A, J, k, d)
+        C[L.SINGLE, L.BEHIND] = 1.0
+    else:
+        behind = C[L.SINGLE, L.BEHIND] == 1.0
+        for q in range(k if behind else m[L.STALE]):
+            follow_one(Q, q + 1 if behind else np.int64(C[L.QUEUE, q]), d)
+        C[L.SINGLE, L.BEHIND] = 0.0
+        gaps = square_of_gaps(Q, last, J, np.float64(k), 0.0, d)
+    each = 1.0 / k
+    squares = total(C, L.DISTANCE, k) - gaps * each
     squares = squares if squares > 0.0 else 0.0  # max() would be compiled for itself
-    C[L.SINGLE, L.BETA_T] = squares / k
+    C[L.SINGLE, L.BETA_T] = squares * each
     if m[L.WANT] & L.WANT_CLOSENESS:
         C[L.SINGLE, L.CLOSENESS] = exponentials(C, -k / squares, k)
     return 0.0

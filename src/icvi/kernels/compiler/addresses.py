@@ -66,10 +66,13 @@ def row(typingctx, cube, block, number):
     def codegen(context, builder, signature, arguments):
         cube = context.make_array(signature.args[0])(context, builder, arguments[0])
         made = context.make_array(kind)(context, builder)
-        size = ir.IntType(64)(8)
-        place = [*arguments[1:], size.type(0)]
-        start = cgutils.get_item_pointer(context, builder, signature.args[0], cube, place)
-        length = builder.extract_value(cube.shape, 2)
+        size, double = ir.IntType(64)(8), ir.DoubleType()
+        rows, length = (builder.extract_value(cube.shape, axis) for axis in (1, 2))
+        # In two steps: the first is the same for all rows of a block, and is done once.
+        offset = builder.mul(arguments[1], builder.mul(rows, length))
+        start = builder.gep(cube.data, [offset], source_etype=double)
+        offset = builder.mul(arguments[2], length)
+        start = builder.gep(start, [offset], source_etype=double)
         populate_array(made, start, [length], [size], size, meminfo=None)
         return made._getvalue()  # noqa: SLF001 - Numba's own functions do the same
 

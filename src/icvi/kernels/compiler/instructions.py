@@ -10,20 +10,26 @@ from numba.core.targetconfig import ConfigStack
 from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
-from icvi.kernels.compiler.lanes import in_all
+from icvi.kernels.compiler.lanes import in_all, kind_of
 
 
 @intrinsic
 def fma(typingctx, a, b, c):
-    """The value of a b + c, rounded once."""
-    del typingctx, a, b, c
-    signature = types.float64(types.float64, types.float64, types.float64)
+    """The value of a b + c, rounded once; of doubles, or lanes."""
+    del typingctx
+    kind = kind_of((a, b, c)) or types.float64
 
     def codegen(context, builder, signature, arguments):
-        del context, signature
-        return builder.fma(*arguments)
+        if kind == types.float64:
+            return builder.fma(*arguments)
+        arguments = [in_all(builder, each, kind.count) for each in arguments]
+        every = [each.type for each in arguments]
+        name = f"llvm.fma.{_suffix(every[0])}"
+        function = ir.FunctionType(every[0], every)
+        called = cgutils.get_or_insert_function(builder.module, function, name)
+        return builder.call(called, arguments)
 
-    return signature, codegen
+    return kind(a, b, c), codegen
 
 
 @intrinsic
@@ -175,7 +181,20 @@ not_below = _limited("fcmp_unordered", "<")
 
 if PLAIN:
     _three = types.float64(types.float64, types.float64, types.float64)
-    fma = types.ExternalFunction("fma", _three)  # the one of the C library
+    _fma = types.ExternalFunction("fma", _three)  # the one of the C library
+
+    @kernel
+    def fma(a, b, c):
+        """The same, by the C library, one by one."""
+        x = np.zeros(1) + a * b + c
+        for lane in range(x.size):
+            x[lane] = _fma(_of(a, lane), _of(b, lane), _of(c, lane))
+        return x if isinstance(a * b + c, np.ndarray) else x[0]
+
+    @kernel
+    def _of(x, lane):
+        """Lane of x, or x where it is one number."""
+        return x if isinstance(x, float) else x[lane]
 
     @kernel
     def lowest_bit(bits):

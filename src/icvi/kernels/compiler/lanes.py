@@ -58,7 +58,7 @@ def in_all(builder, number, count):
     return builder.shuffle_vector(first, nothing, all_first)
 
 
-def _kind_of(arguments):
+def kind_of(arguments):
     """The type of the lanes among arguments, whose others are doubles; None if there are none."""
     kinds = {kind for kind in arguments if isinstance(kind, Lanes)}
     if len(kinds) == 1 and all(kind in kinds or kind == types.float64 for kind in arguments):
@@ -75,14 +75,14 @@ def _operator(function, instruction):
         metadata = {"target": "cpu"}  # noqa: RUF012 - Numba's own attribute
 
         def generic(self, arguments, _):
-            kind = _kind_of(arguments)
+            kind = kind_of(arguments)
             return kind(*arguments) if kind else None
 
     def codegen(context, builder, signature, arguments):
-        a, b = (in_all(builder, each, signature.return_type.count) for each in arguments)
-        return getattr(builder, instruction)(a, b)
+        arguments = (in_all(builder, each, signature.return_type.count) for each in arguments)
+        return getattr(builder, instruction)(*arguments)
 
-    for arguments in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
+    for arguments in ((Lanes,), (Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
         lower_builtin(function, *arguments)(codegen)
 
 
@@ -90,6 +90,7 @@ _operator(operator.add, "fadd")
 _operator(operator.sub, "fsub")
 _operator(operator.mul, "fmul")
 _operator(operator.truediv, "fdiv")
+_operator(operator.neg, "fneg")
 
 
 def _place(context, builder, kind, array, place, doubles):
@@ -143,8 +144,36 @@ def load_line(typingctx, line, start):
 
 
 @intrinsic
+def load_half_line(typingctx, line, start):
+    """HALF numbers of an array with one axis."""
+    del typingctx, start
+    return half_lanes(line, types.int64), _load
+
+
+@intrinsic
+def load_first(typingctx, line, start):
+    """HALF numbers of an array with one axis, zeros behind its end."""
+    del typingctx, start
+
+    def codegen(context, builder, signature, arguments):
+        kind, start = _doubles(HALF), arguments[1]
+        place = _place(context, builder, signature.args[0], arguments[0], [start], kind)
+        line = context.make_array(signature.args[0])(context, builder, arguments[0])
+        left = builder.sub(builder.extract_value(line.shape, 0), start)
+        numbers = ir.Constant(ir.VectorType(_INTEGER, HALF), list(range(HALF)))
+        inside = builder.icmp_signed("<", numbers, in_all(builder, left, HALF))
+        zeros, align = ir.Constant(kind, None), ir.IntType(32)(8)
+        called = [place, align, inside, zeros]
+        function = ir.FunctionType(kind, [each.type for each in called])
+        name = f"llvm.masked.load.v{HALF}f64.p0"
+        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), called)
+
+    return half_lanes(line, types.int64), codegen
+
+
+@intrinsic
 def store_line(typingctx, line, start, x):
-    """LANES numbers into an array with one axis."""
+    """Lanes into an array with one axis."""
     del typingctx, start
     return types.void(line, types.int64, x), _store
 
@@ -161,7 +190,7 @@ def _choice(comparison):
             x, y, a, b = (in_all(builder, each, count) for each in arguments)
             return builder.select(builder.fcmp_ordered(comparison, x, y), a, b)
 
-        return _kind_of((x, y, a, b))(x, y, a, b), codegen
+        return kind_of((x, y, a, b))(x, y, a, b), codegen
 
     return choice
 
@@ -299,9 +328,22 @@ if PLAIN:
         return x
 
     @kernel
+    def load_half_line(line, start):
+        """The same, a copy."""
+        return line[start : start + HALF].copy()
+
+    @kernel
+    def load_first(line, start):
+        """The same, a copy."""
+        x = np.zeros(HALF)
+        part = line[start : start + HALF]
+        x[: part.size] = part
+        return x
+
+    @kernel
     def store_line(line, start, x):
         """The same, by NumPy."""
-        line[start : start + LANES] = x
+        line[start : start + x.size] = x
 
     @kernel
     def put(x, lane, number):

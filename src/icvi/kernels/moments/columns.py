@@ -4,8 +4,9 @@ All sums are kept in two doubles (see `layout`). Rounding matters here: code tha
 kernels is compiled so that nothing is fused or moved but what is said.
 
 Rows have a few numbers only. What is done before a loop counts as much as the loop: so there are
-no views such as Q[J] but those of `row`, and loops are in functions that are given each row for
-itself and know that rows do not overlap (``noalias``).
+no views such as Q[J] but those of `row`, loops run over whole vector registers, which rows of Q
+fill (eight indices took 0.29 us instead of 0.26 at d = 2, k = 15), and are in functions that are
+given each row for itself and know that rows do not overlap (``noalias``).
 """
 
 from __future__ import annotations
@@ -16,15 +17,40 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import part, row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.doubles import add, add_product, product
+from icvi.kernels.compiler.lanes import HALF, half_lanes, load_first, load_half_line, store_line
+from icvi.kernels.doubles import add, add_product, pair, product, subtract
 
 FACTORS = types.UniTuple(types.float64, 4)
 
 #: Share of the largest CP below which a spread is rounding that removals left behind.
 RESIDUE = 2.0**-94
 
-#: Doubles in the widest vector registers.
-_LANES = 8
+
+@embedded(returns=half_lanes, forceinline=True)
+def at(row, t):
+    """HALF features of a row of Q from t on."""
+    return load_half_line(row, t)
+
+
+@embedded(forceinline=True)
+def put(high, low, t, numbers):
+    """HALF features, in two parts, into two rows of Q."""
+    store_line(high, t, numbers[0])
+    store_line(low, t, numbers[1])
+
+
+@embedded(returns=pair, forceinline=True, fastmath=False)
+def mean_of(total, rest, n, n_low):
+    """A centroid from the sum of its samples, in two parts.
+
+    Sums of samples of like size are exact: centroids do not depend on the order of the samples,
+    and centroids that coincide have distance 0, not rounding. For that the low part of a centroid
+    comes from a true division: equal means have equal low parts, whatever sum and n they come from.
+    """
+    inverse = 1.0 / n
+    mean = total * inverse
+    mean = mean + ((fma(-mean, n, total) + rest) - mean * n_low) * inverse
+    return mean, ((fma(-mean, n, total) + rest) - mean * n_low) / n
 
 
 @embedded(forceinline=True, fastmath=False, noalias=True)
@@ -32,20 +58,14 @@ def move_centroid(s, s_low, v, v_low, e, e_low, lift, lift_low, n, n_low, gain, 
     """A point enters a column with sum s and centroid v; n has its weight already.
 
     e = x - v replaces the point, gain e the product w x that was in ``lift``.
-
-    Sums of samples of like size are exact: centroids do not depend on the order of the samples,
-    and centroids that coincide have distance 0, not rounding. For that the low part of a centroid
-    comes from a true division: equal means have equal low parts, whatever sum and n they come from.
     """
-    inverse = 1.0 / n
-    for t in range(d):
-        total, rest = add(s[t], s_low[t], lift[t], lift_low[t])
-        s[t], s_low[t] = total, rest
-        e[t], e_low[t] = add(e[t], e_low[t], -v[t], -v_low[t])
-        lift[t], lift_low[t] = product(gain, gain_low, e[t], e_low[t])
-        mean = total * inverse
-        mean = mean + ((fma(-mean, n, total) + rest) - mean * n_low) * inverse
-        v[t], v_low[t] = mean, ((fma(-mean, n, total) + rest) - mean * n_low) / n
+    for t in range(0, d, HALF):
+        total, rest = add(at(s, t), at(s_low, t), at(lift, t), at(lift_low, t))
+        gap, gap_low = subtract(at(e, t), at(e_low, t), at(v, t), at(v_low, t))
+        put(s, s_low, t, (total, rest))
+        put(e, e_low, t, (gap, gap_low))
+        put(lift, lift_low, t, product(gain, gain_low, gap, gap_low))
+        put(v, v_low, t, mean_of(total, rest, n, n_low))
 
 
 @embedded(forceinline=True, fastmath=False, noalias=True)
@@ -55,31 +75,33 @@ def move_variances(x, s, s_low, v, v_low, S, S_low, w, n, n_low, gain, gain_low,
     The same numbers as from `move_centroid` and `add_squares`, without scratch in between: 1.09 us
     became 1.04 for eight indices in 50 features.
     """
-    inverse = 1.0 / n
-    for t in range(d):
-        p = w * x[t]
-        total, rest = add(s[t], s_low[t], p, fma(w, x[t], -p))
-        e, e_low = add(x[t], 0.0, -v[t], -v_low[t])
+    for t in range(0, d, HALF):
+        point = load_first(x, t)
+        p = point * w
+        total, rest = add(at(s, t), at(s_low, t), p, fma(point, w, -p))
+        e, e_low = subtract(point, 0.0, at(v, t), at(v_low, t))
         lift, lift_low = product(gain, gain_low, e, e_low)
-        mean = total * inverse
-        mean = mean + ((fma(-mean, n, total) + rest) - mean * n_low) * inverse
-        s[t], s_low[t] = total, rest
-        v[t], v_low[t] = mean, ((fma(-mean, n, total) + rest) - mean * n_low) / n
-        S[t], S_low[t] = add_product(S[t], S_low[t], lift, lift_low, e, e_low)
+        put(s, s_low, t, (total, rest))
+        put(v, v_low, t, mean_of(total, rest, n, n_low))
+        put(S, S_low, t, add_product(at(S, t), at(S_low, t), lift, lift_low, e, e_low))
 
 
 @embedded(forceinline=True, fastmath=False, noalias=True)
 def add_products(S, S_low, lift, lift_low, e, e_low, count):
-    """Add lift e to the first entries of a row of S."""
-    for j in range(count):
-        S[j], S_low[j] = add_product(S[j], S_low[j], lift, lift_low, e[j], e_low[j])
+    """Add lift e to the first entries of a row of S, and to those that fill registers up."""
+    for t in range(0, count, HALF):
+        made = add_product(at(S, t), at(S_low, t), lift, lift_low, at(e, t), at(e_low, t))
+        put(S, S_low, t, made)
 
 
 @embedded(forceinline=True, fastmath=False, noalias=True)
 def add_squares(S, S_low, lift, lift_low, e, e_low, d):
     """Add lift_t e_t to the diagonal of S."""
-    for t in range(d):
-        S[t], S_low[t] = add_product(S[t], S_low[t], lift[t], lift_low[t], e[t], e_low[t])
+    for t in range(0, d, HALF):
+        made = add_product(
+            *(at(S, t), at(S_low, t), at(lift, t), at(lift_low, t), at(e, t), at(e_low, t))
+        )
+        put(S, S_low, t, made)
 
 
 @embedded(returns=FACTORS, forceinline=True, fastmath=False)
@@ -128,14 +150,13 @@ def add_scatter(Q, J, scratch, d, scatter):
 
 @embedded(forceinline=True, fastmath=False)
 def add_rows(Q, J, e, e_low, lift, lift_low, d):
-    """Add lift_i e to the rows of the scatter of J, up to the diagonal."""
+    """Add lift_i e to the rows of the scatter of J, up to the diagonal.
+
+    Nothing reads what lies above it.
+    """
     for i in range(d):
-        # Whole registers where the row has room, which are quicker than the few numbers up to the
-        # diagonal one by one. Nothing reads what lies above it.
-        whole = (i // _LANES + 1) * _LANES
-        count = whole if whole <= d else i + 1
         S, S_low = row(Q, J, L.Q_S + 2 * i), row(Q, J, L.Q_S + 2 * i + 1)
-        add_products(S, S_low, lift[i], lift_low[i], e, e_low, count)
+        add_products(S, S_low, lift[i], lift_low[i], e, e_low, i + 1)
 
 
 @embedded(forceinline=True, fastmath=False)
@@ -187,11 +208,12 @@ def count_squares(A, J, w, gain):
 @embedded(forceinline=True, fastmath=False, noalias=True)
 def place(X, r, w, e, e_low, lift, lift_low, d):
     """Sample X[r] where `move_centroid` expects a point, and w x beside it."""
-    for t in range(d):
-        x = X[r, t]
-        p = w * x
-        e[t], e_low[t] = x, 0.0
-        lift[t], lift_low[t] = p, fma(w, x, -p)
+    x = part(X, r, 0, d)
+    for t in range(0, d, HALF):
+        point = load_first(x, t)
+        p = point * w
+        put(e, e_low, t, (point, point * 0.0))
+        put(lift, lift_low, t, (p, fma(point, w, -p)))
 
 
 @embedded(forceinline=True, fastmath=False)

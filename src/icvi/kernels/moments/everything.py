@@ -17,16 +17,18 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import part, row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
+from icvi.kernels.compiler.lanes import HALF, load_first
 from icvi.kernels.doubles import add, product
-from icvi.kernels.moments.columns import add_scatter
+from icvi.kernels.moments.columns import add_scatter, at, mean_of, put
 
 
 @embedded(fastmath=False, forceinline=True, noalias=True)
 def add_weighted(s, s_low, x, w, d):
     """Add w x to a sum."""
-    for t in range(d):
-        p = w * x[t]
-        s[t], s_low[t] = add(s[t], s_low[t], p, fma(w, x[t], -p))
+    for t in range(0, d, HALF):
+        point = load_first(x, t)
+        p = point * w
+        put(s, s_low, t, add(at(s, t), at(s_low, t), p, fma(point, w, -p)))
 
 
 @embedded(fastmath=False, forceinline=True)
@@ -39,15 +41,11 @@ def count(A, Q, J, X, r, w, d):
 
 @embedded(fastmath=False)
 def divide(A, Q, J, d):
-    """The mean of column J, as `columns.move_centroid` rounds it."""
-    n, n_low = A[L.HELD, J], A[L.HELD + 1, J]
-    inverse = 1.0 / n
-    for t in range(d):
-        total, rest = Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t]
-        v = total * inverse
-        v = v + ((fma(-v, n, total) + rest) - v * n_low) * inverse
-        Q[J, L.Q_MEAN, t] = v
-        Q[J, L.Q_MEAN + 1, t] = ((fma(-v, n, total) + rest) - v * n_low) / n
+    """The mean of column J."""
+    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    for t in range(0, d, HALF):
+        put(v, v_low, t, mean_of(at(s, t), at(s_low, t), A[L.HELD, J], A[L.HELD + 1, J]))
 
 
 @embedded(fastmath=False, forceinline=True)
@@ -63,7 +61,7 @@ def sum_scatter(A, Q, k, d, scatter):
     """The mean and the scatter of everything, whose weight and sum are there."""
     everything, scratch = np.int64(0), Q.shape[0] - 1
     divide(A, Q, everything, d)
-    for i in range(0, k + 1):
+    for i in range(k + 1):
         for at in range(L.Q_S, Q.shape[1], 2):
             for t in range(d):
                 if i == 0:
