@@ -246,7 +246,8 @@ class Chunk(Changes):
         if new is not _NOT_GIVEN:
             self.labels = as_label_array(new, len(X))
             self.targets = self._numbers(self.labels)
-            self.noise += self.targets == NOISE
+            if not self.targets.all():
+                self.noise += self.targets == NOISE
         if old is not _NOT_GIVEN:
             self.leaves = True
             labels = as_label_array(old, len(X))
@@ -256,8 +257,8 @@ class Chunk(Changes):
                 self.labels = labels
             # The most noise that has left at any moment, less the noise that has joined.
             partition.check_noise(-float(np.cumsum(self.weights * self.noise).min()))
-        idle = (self.weights == 0.0) | (self.sources == self.targets)
-        self.sources[idle], self.targets[idle] = NOISE, NOISE
+            idle = (self.weights == 0.0) | (self.sources == self.targets)
+            self.sources[idle], self.targets[idle] = NOISE, NOISE
 
     def _numbers(self, labels: NDArray[Any]) -> Integers:
         """Numbers of labels, also of new ones; those of samples without weight are only checked."""

@@ -1320,8 +1320,10 @@ class Tracker(ClusterSummary):
         first = every - 1 - start % every
         due = slice(first, None, every)  # new samples after which a reading is due
         at = np.arange(start + first + 1, start + len(entering) + 1, every)
-        rows = np.full(len(work), -1)
-        rows[entering[due]] = np.arange(len(at))
+        rows = np.arange(len(at))
+        if len(at) < len(work):
+            rows, numbers = np.full(len(work), -1), rows
+            rows[entering[due]] = numbers
         out = np.empty((len(at), len(self._reader.indices)))
         ks = np.empty(len(at), dtype=np.int64)
         events = None
@@ -1340,7 +1342,8 @@ class Tracker(ClusterSummary):
                 more = start + int(np.searchsorted(entering, part.stop)) - self._seen
                 self._seen += more
                 advance(more)
-        out[ks == 0] = EMPTY
+        if not ks.all():
+            out[ks == 0] = EMPTY
         if events is not None:
             out = np.concatenate([out, events.values[entering[due]]], axis=1)
             out = out[:, self._places]

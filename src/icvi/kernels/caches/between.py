@@ -52,12 +52,21 @@ def separations(A, Q, C, k, d):
 @step
 def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """B, and sep_i where it is asked for or needed."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    k, d, want = m[L.K], m[L.D], m[L.WANT]
-    if m[L.STALE] == 0:
-        return 0.0
-    Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    if m[L.STALE] > 0:
+        if m[L.COLUMNS] == LANES:
+            between(A_pointer, Q_pointer, C_pointer, m, np.int64(LANES), m[L.K] % LANES)
+        else:
+            between(A_pointer, Q_pointer, C_pointer, m, m[L.COLUMNS], m[L.K])
+    return 0.0
+
+
+@embedded(forceinline=True)
+def between(A_pointer, Q_pointer, C_pointer, m, columns, k):
+    """Same."""
+    A = array(A_pointer, (m[L.ROWS], columns))
+    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    d, want = m[L.D], m[L.WANT]
+    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:
@@ -68,4 +77,3 @@ def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
         gap = square_of_gaps(Q, np.int64(0), J, N, N_low, d)
         B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] / (N * N) * gap
         C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
-    return 0.0

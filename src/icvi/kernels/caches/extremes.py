@@ -171,7 +171,16 @@ def refresh_rows(A_pointer, C_pointer, m, J, want):
     Pointers, not arrays: these are seven numbers each, which take long to pass (eight indices 0.29
     us, else 0.27).
     """
-    columns, d, k = m[L.COLUMNS], m[L.D], m[L.K]
+    if m[L.COLUMNS] == L.LANES:
+        refresh_all(A_pointer, C_pointer, m, J, want, np.int64(L.LANES), m[L.K] & 15)
+    else:
+        refresh_all(A_pointer, C_pointer, m, J, want, m[L.COLUMNS], m[L.K])
+
+
+@embedded(forceinline=True)
+def refresh_all(A_pointer, C_pointer, m, J, want, columns, k):
+    """Same."""
+    d = m[L.D]
     A = array(A_pointer, (m[L.ROWS], columns))
     C = array(C_pointer, (L.CACHE_ROWS, columns))
     end = whole_registers(k)

@@ -69,14 +69,23 @@ def exponentials(C, factor, k):
 @step
 def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     """Let the sum follow the centroids that moved, then take beta_T and what PS sums."""
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
-    k, d, last = m[L.K], m[L.D], m[L.COLUMNS]
+    if m[L.STALE] > 0:
+        if m[L.COLUMNS] == LANES:
+            spread(A_pointer, Q_pointer, C_pointer, m, np.int64(LANES), m[L.K] % LANES)
+        else:
+            spread(A_pointer, Q_pointer, C_pointer, m, m[L.COLUMNS], m[L.K])
+    return 0.0
+
+
+@embedded(forceinline=True)
+def spread(A_pointer, Q_pointer, C_pointer, m, columns, k):
+    """Same."""
+    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    d, last = m[L.D], columns
     Q = array(Q_pointer, (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    if m[L.STALE] == 0:
-        return 0.0
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
     if k < LANES and d < L.WIDE:
-        A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
+        A = array(A_pointer, (m[L.ROWS], columns))
         gaps = square_of_sums(A, J, k, d)
         C[L.SINGLE, L.BEHIND] = 1.0
     else:
@@ -91,4 +100,3 @@ def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     C[L.SINGLE, L.BETA_T] = squares * each
     if m[L.WANT] & L.WANT_CLOSENESS:
         C[L.SINGLE, L.CLOSENESS] = exponentials(C, -k / squares, k)
-    return 0.0
