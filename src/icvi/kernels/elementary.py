@@ -12,7 +12,8 @@ from icvi.kernels.compiler.instructions import (
     power_of_two,
 )
 
-_LN_2 = 0.6931471803691238, 1.9082149292705877e-10  # the first has 32 bits: m times it is exact
+# In two parts. The first has 32 bits: m times it is exact. As a tuple each would be compiled.
+_LN_2, _LN_2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 _PER_LN_2 = 1.4426950408889634
 _LEAST, _MOST = -1000.0, 1000.0  # exp is 0 and infinite there
 
@@ -38,7 +39,7 @@ def exp(y):
     """
     y = at_most(at_least(y, _LEAST), _MOST)
     m = floor(y * _PER_LN_2 + 0.5)
-    p = series(y - m * _LN_2[0] - m * _LN_2[1])
+    p = series(y - m * _LN_2 - m * _LN_2_LOW)
     half = floor(m * 0.5)  # 2^m itself may be no number where exp(y) is one
     return p * power_of_two(half) * power_of_two(m - half)
 
@@ -48,7 +49,7 @@ def exp_negative(y):
     """exp(y) for y <= 0, with fewer instructions; exp(-700) below that, and for nan."""
     y = not_below(y, -700.0)
     m = floor(y * _PER_LN_2 + 0.5)
-    return series(y - m * _LN_2[0] - m * _LN_2[1]) * power_of_two(m)
+    return series(y - m * _LN_2 - m * _LN_2_LOW) * power_of_two(m)
 
 
 @embedded(returns=lambda x, _: x, fastmath={"contract"}, forceinline=True)
@@ -73,4 +74,4 @@ def ln(x, m):
     odd = odd * r + 2.0 / 5.0
     even = even * r + 2.0 / 7.0
     p = odd * q + (even * r + 2.0 / 3.0)
-    return m * _LN_2[0] + (m * _LN_2[1] + (s * 2.0 + s * q * p))
+    return m * _LN_2 + (m * _LN_2_LOW + (s * 2.0 + s * q * p))

@@ -7,6 +7,7 @@ sums in two doubles. All samples together are the sum of the clusters.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
@@ -21,10 +22,10 @@ from icvi.kernels.compiler.compiling import (
     compiled,
 )
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.doubles import add
+from icvi.kernels.doubles import add, product
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.columns import add_scatter, show
-from icvi.kernels.moments.everything import count, divide, lift_gap, sum_scatter
+from icvi.kernels.moments.columns import add_scatter, mean_of, show
+from icvi.kernels.moments.everything import count
 from icvi.kernels.moments.plan import take_readings
 
 
@@ -95,16 +96,48 @@ def clear_tiles(G, G_0, group, k, d):
 
 
 @embedded(fastmath=False)
-def count_cluster(A, Q, i, d):
-    """Cluster i into the weight and the sum of everything."""
-    A[L.HELD, 0], A[L.HELD + 1, 0] = add(
-        *(A[L.HELD, 0], A[L.HELD + 1, 0], A[L.HELD, i], A[L.HELD + 1, i])
-    )
-    A[L.COUNT, 0] += A[L.COUNT, i]
+def divide(A, Q, J, d):
+    """The mean of column J."""
+    n, n_low = A[L.HELD, J], A[L.HELD + 1, J]
     for t in range(d):
-        Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t] = add(
-            *(Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t], Q[i, L.Q_SUM, t], Q[i, L.Q_SUM + 1, t])
+        s, s_low = Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t]
+        Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t] = mean_of(s, s_low, n, n_low)
+
+
+@embedded(fastmath=False, forceinline=True)
+def lift_gap(Q, J, t, x, x_low, w, w_low, scratch):
+    """The gap e = x - v_J and w e in one feature, for `add_scatter`."""
+    e, e_low = add(x, x_low, -Q[J, L.Q_MEAN, t], -Q[J, L.Q_MEAN + 1, t])
+    Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t] = e, e_low
+    Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t] = product(w, w_low, e, e_low)
+
+
+@embedded(fastmath=False)
+def sum_clusters(A, Q, k, d, scatter, scratch):
+    """Column 0, all samples: the sum of the clusters, each a point with a scatter of its own."""
+    for i in range(1, k + 1):
+        A[L.HELD, 0], A[L.HELD + 1, 0] = add(
+            *(A[L.HELD, 0], A[L.HELD + 1, 0], A[L.HELD, i], A[L.HELD + 1, i])
         )
+        A[L.COUNT, 0] += A[L.COUNT, i]
+        for t in range(d):
+            Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t] = add(
+                *(Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t]),
+                *(Q[i, L.Q_SUM, t], Q[i, L.Q_SUM + 1, t]),
+            )
+    everything = np.int64(0)
+    divide(A, Q, everything, d)
+    for i in range(1, k + 1):
+        n, n_low = A[L.HELD, i], A[L.HELD + 1, i]
+        for t in range(d):
+            v, v_low = Q[i, L.Q_MEAN, t], Q[i, L.Q_MEAN + 1, t]
+            lift_gap(Q, everything, t, v, v_low, n, n_low, scratch)
+        add_scatter(Q, everything, scratch, d, scatter)
+        for row in range(L.Q_S, Q.shape[1], 2):
+            for t in range(d):
+                Q[0, row, t], Q[0, row + 1, t] = add(
+                    *(Q[0, row, t], Q[0, row + 1, t], Q[i, row, t], Q[i, row + 1, t])
+                )
 
 
 @compiled(
@@ -157,9 +190,7 @@ def score_groups(
                 for t in range(d):
                     lift_gap(Q, J, t, X[r, t], 0.0, w, 0.0, scratch)
                 add_scatter(Q, J, scratch, d, scatter)
-        for J in range(1, k + 1):
-            count_cluster(A, Q, J, d)
-        sum_scatter(A, Q, k, d, scatter)
+        sum_clusters(A, Q, k, d, scatter, scratch)
         for J in range(k + 1):
             show(A, Q, J, d, scatter)
         # The block that was scratch until now holds the sum of the centroids.

@@ -16,12 +16,12 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.extremes import precise_distances
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import store
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.everything import divide
+from icvi.kernels.moments.columns import mean_of
 from icvi.kernels.sums import dot, square_of_gaps
 
 
@@ -37,10 +37,11 @@ def coincide(A, k, d):
 
 @embedded
 def separations(A, Q, C, k, d):
-    """sep_i = ||v_i - mu||^2; mu is known and shown from here on."""
-    divide(A, Q, np.int64(0), d)
+    """sep_i = ||v_i - mu||^2; mu is shown from here on."""
+    N, N_low = A[L.HELD, 0], A[L.HELD + 1, 0]
     for t in range(d):
-        A[L.V + t, 0], A[L.V + d + t, 0] = Q[0, L.Q_MEAN, t], Q[0, L.Q_MEAN + 1, t]
+        s, s_low = Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t]
+        A[L.V + t, 0], A[L.V + d + t, 0] = mean_of(s, s_low, N, N_low)
     if coincide(A, k, d):
         for i in range(1, k + 1):
             C[L.SEP, i] = 0.0
@@ -50,23 +51,23 @@ def separations(A, Q, C, k, d):
 
 
 @step
-def refresh_between(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_between(m, G_pointer, parameters):
     """B, and sep_i where it is asked for or needed."""
     if m[L.STALE] > 0:
         if m[L.COLUMNS] == LANES:
-            between(A_pointer, Q_pointer, C_pointer, m, np.int64(LANES), m[L.K] % LANES)
+            between(m, np.int64(LANES), m[L.K] & LANES - 1)
         else:
-            between(A_pointer, Q_pointer, C_pointer, m, m[L.COLUMNS], m[L.K])
+            between(m, m[L.COLUMNS], m[L.K])
     return 0.0
 
 
 @embedded(forceinline=True)
-def between(A_pointer, Q_pointer, C_pointer, m, columns, k):
+def between(m, columns, k):
     """Same."""
-    A = array(A_pointer, (m[L.ROWS], columns))
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     d, want = m[L.D], m[L.WANT]
-    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:

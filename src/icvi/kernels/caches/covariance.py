@@ -20,7 +20,7 @@ from icvi.kernels.caches.pivots import (
     work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.rounding import LN_2
@@ -59,11 +59,11 @@ def log_determinant(A, Q, G, W, J, d):
 
 
 @step
-def refresh_covariance(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_covariance(m, G_pointer, parameters):
     """Log-determinants of the clusters that changed and of all data."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    Q = array(Q_pointer, (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
+    Q = array(doubles(m[L.AT_Q]), (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     W = array(G_pointer, (m[L.G_ROWS] * m[L.COLUMNS] // L.LANES, L.LANES))
     J = np.int64(0)

@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, call_step
+from icvi.kernels.compiler.addresses import array, call_step, doubles
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
@@ -165,24 +165,24 @@ def scan_again(A, C, family, sign, J, k, d, end):
 
 
 @embedded
-def refresh_rows(A_pointer, C_pointer, m, J, want):
+def refresh_rows(m, J, want):
     """Bring all families up to date after a change of J.
 
     Pointers, not arrays: these are seven numbers each, which take long to pass (eight indices 0.29
     us, else 0.27).
     """
     if m[L.COLUMNS] == L.LANES:
-        refresh_all(A_pointer, C_pointer, m, J, want, np.int64(L.LANES), m[L.K] & 15)
+        refresh_all(m, J, want, np.int64(L.LANES), m[L.K] & 15)
     else:
-        refresh_all(A_pointer, C_pointer, m, J, want, m[L.COLUMNS], m[L.K])
+        refresh_all(m, J, want, m[L.COLUMNS], m[L.K])
 
 
 @embedded(forceinline=True)
-def refresh_all(A_pointer, C_pointer, m, J, want, columns, k):
+def refresh_all(m, J, want, columns, k):
     """Same."""
     d = m[L.D]
-    A = array(A_pointer, (m[L.ROWS], columns))
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     end = whole_registers(k)
     distances(A, C, J, d, L.DISTANCE, end)
     for f in range(L.FAMILIES):
@@ -193,10 +193,10 @@ def refresh_all(A_pointer, C_pointer, m, J, want, columns, k):
 
 
 @step
-def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_extremes(m, G_pointer, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
     columns = m[L.COLUMNS]
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     k, want = m[L.K], m[L.WANT]
     if C[L.LANE, 0] != k:
         for i in range(whole_registers(k)):
@@ -209,10 +209,10 @@ def refresh_extremes(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
     start = np.int64(0)
     if k > L.MANY and 4 * m[L.STALE] > k and m[L.AT_SWEEP] != 0:
         address = m[L.AT_SWEEP]
-        call_step(address, A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters)
+        call_step(address, m, G_pointer, parameters)
         start, want = m[L.STALE] - 1, np.int64(0)
     for q in range(start, m[L.STALE]):
-        refresh_rows(A_pointer, C_pointer, m, np.int64(C[L.QUEUE, q]), want)
+        refresh_rows(m, np.int64(C[L.QUEUE, q]), want)
     want = m[L.WANT]
     if want & L.WANT_NEAREST:
         C[L.NEAREST, 0] = extreme(C, L.NEAREST, k, 1.0)

@@ -31,7 +31,7 @@ from icvi.kernels.caches.pivots import (
     work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import (
@@ -248,14 +248,14 @@ def refresh_pairs(G, W, J, k, d, want, columns):
 
 
 @step
-def refresh_gaussian(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_gaussian(m, G_pointer, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    A = array(A_pointer, (m[L.ROWS], columns))
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     G = array(G_pointer, (m[L.G_ROWS], columns))
     W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
-    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])

@@ -15,7 +15,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.gaussian import factorise, scale_changed
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.layout import LANES
@@ -116,17 +116,17 @@ def sum_pairs(G, clusters, pairs):
 
 
 @step
-def refresh_mixtures(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_mixtures(m, G_pointer, parameters):
     """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
     G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
     W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
     table = first_table(d, columns)
     pairs = table + columns
     members = pairs + columns
-    Q = array(Q_pointer, (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     tabulate(A, Q, C, G, W, k, d, m[L.STALE], table)
     clusters = count_members(C, G, k, members)
     for q in range(m[L.STALE]):

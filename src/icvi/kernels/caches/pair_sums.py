@@ -20,7 +20,7 @@ from numba import types
 from numba.extending import register_jitable
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater
@@ -106,10 +106,10 @@ def log_sum_tile(W, row):
 
 
 @step
-def refresh_logarithms(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_logarithms(m, G_pointer, parameters):
     """Sum exp(-h) of all pairs as a logarithm; h stands in the tiles of the first sum."""
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     G = array(G_pointer, (m[L.G_ROWS], columns))
     W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
     pairs = first_tile(d, columns)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import lesser, lowest_bit
@@ -51,10 +51,10 @@ def compare_all(A, C, k):
 
 
 @step
-def refresh_pooled(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_pooled(m, G_pointer, parameters):
     """Bring the pair up to date after the changes in the queue."""
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
     if m[L.K] < 2:
         C[L.SINGLE, L.NARROW] = 0.0
     if m[L.K] < 2 or m[L.STALE] == 0:

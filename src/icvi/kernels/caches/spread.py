@@ -16,15 +16,16 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.extremes import centroid_gaps
-from icvi.kernels.compiler.addresses import array, row
+from icvi.kernels.compiler.addresses import array, doubles, row
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import HALF, first_lanes, load, sum_lanes
+from icvi.kernels.compiler.lanes import load_half_line as at
 from icvi.kernels.compiler.lanes import put as put_lane
 from icvi.kernels.doubles import add, subtract
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.columns import at, put
+from icvi.kernels.moments.columns import put
 from icvi.kernels.sums import square_of_gaps, total
 
 
@@ -32,15 +33,25 @@ from icvi.kernels.sums import square_of_gaps, total
 def follow(total, total_low, counted, counted_low, v, v_low, d):
     """Let the sum of the centroids have v instead of what was last counted."""
     for t in range(0, d, HALF):
-        step, step_low = subtract(at(v, t), at(v_low, t), at(counted, t), at(counted_low, t))
-        put(total, total_low, t, add(at(total, t), at(total_low, t), step, step_low))
+        step, step_low = subtract(
+            at(v, t),
+            at(v_low, t),
+            at(counted, t),
+            at(counted_low, t),
+        )
+        put(
+            total,
+            total_low,
+            t,
+            add(at(total, t), at(total_low, t), step, step_low),
+        )
         put(counted, counted_low, t, (at(v, t), at(v_low, t)))
 
 
 @embedded
 def follow_one(Q, J, d):
     """Let the sum of the centroids follow centroid J."""
-    last = Q.shape[0] - 1
+    last = len(Q) - 1
     counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     follow(row(Q, last, 0), row(Q, last, 1), counted, counted_low, v, v_low, d)
@@ -61,31 +72,32 @@ def square_of_sums(A, J, k, d):
 def exponentials(C, factor, k):
     """Sum of exp(factor nearest_i) over all clusters; no exponent is positive."""
     s = put_lane(first_lanes(exp_negative(load(C, L.NEAREST, 0) * factor), k + 1, 0.0), 0, 0.0)
-    for at in range(LANES, k + 1, LANES):
-        s = s + first_lanes(exp_negative(load(C, L.NEAREST, at) * factor), k + 1 - at, 0.0)
+    for start in range(LANES, k + 1, LANES):
+        e = exp_negative(load(C, L.NEAREST, start) * factor)
+        s = s + first_lanes(e, k + 1 - start, 0.0)
     return sum_lanes(s)
 
 
 @step
-def refresh_spread(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def refresh_spread(m, G_pointer, parameters):
     """Let the sum follow the centroids that moved, then take beta_T and what PS sums."""
     if m[L.STALE] > 0:
         if m[L.COLUMNS] == LANES:
-            spread(A_pointer, Q_pointer, C_pointer, m, np.int64(LANES), m[L.K] % LANES)
+            spread(m, np.int64(LANES), m[L.K] & LANES - 1)
         else:
-            spread(A_pointer, Q_pointer, C_pointer, m, m[L.COLUMNS], m[L.K])
+            spread(m, m[L.COLUMNS], m[L.K])
     return 0.0
 
 
 @embedded(forceinline=True)
-def spread(A_pointer, Q_pointer, C_pointer, m, columns, k):
+def spread(m, columns, k):
     """Same."""
-    C = array(C_pointer, (L.CACHE_ROWS, columns))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     d, last = m[L.D], columns
-    Q = array(Q_pointer, (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    Q = array(doubles(m[L.AT_Q]), (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
     if k < LANES and d < L.WIDE:
-        A = array(A_pointer, (m[L.ROWS], columns))
+        A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
         gaps = square_of_sums(A, J, k, d)
         C[L.SINGLE, L.BEHIND] = 1.0
     else:

@@ -15,7 +15,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.extremes import distances, scan
-from icvi.kernels.compiler.addresses import array
+from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.sums import whole_registers
@@ -182,13 +182,13 @@ def sweep(A, C, family, k, d):
 
 
 @step
-def sweep_all(A_pointer, Q_pointer, C_pointer, G_pointer, m, parameters):
+def sweep_all(m, G_pointer, parameters):
     """Bring all rows of all families up to date.
 
     A step of its own, which few need: it takes as long to compile as all that `extremes` has.
     """
-    A = array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))
-    C = array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))
+    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
+    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     end = whole_registers(k)
     arrange(A, C, k, d)

@@ -132,20 +132,19 @@ def _call_at(context, builder, address, pointers):
 
 
 @intrinsic
-def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
+def call(typingctx, plan, p, G, meta, parameters):
     """Call step p of a plan: its address, its group of G and its parameters are in row p.
 
     In LLVM's terms because views such as G[g] cost more than a typical step.
     """
     del typingctx
-    signature = types.float64(plan, p, A, Q, C, G, meta, parameters)
+    signature = types.float64(plan, p, G, meta, parameters)
 
     def codegen(context, builder, signature, arguments):
-        arrays = {
-            place: context.make_array(kind)(context, builder, array)
-            for place, (kind, array) in enumerate(zip(signature.args, arguments, strict=True))
-            if place != 1
-        }
+        plan, G, meta, parameters = (
+            context.make_array(signature.args[place])(context, builder, arguments[place])
+            for place in (0, 2, 3, 4)
+        )
 
         def row(array, number):
             """Where row ``number`` of an array begins."""
@@ -154,23 +153,21 @@ def call(typingctx, plan, p, A, Q, C, G, meta, parameters):
             return builder.inttoptr(builder.add(start, offset), array.data.type)
 
         integer = arguments[1].type
-        step = row(arrays[0], arguments[1])
+        step = row(plan, arguments[1])
         address = builder.load(step, typ=integer)
         following = builder.gep(step, [integer(1)], source_etype=integer)
         group = builder.load(following, typ=integer)
-        pointers = [arrays[place].data for place in range(2, 8)]
-        pointers[3] = row(arrays[5], group)
-        pointers[5] = row(arrays[7], arguments[1])
+        pointers = [meta.data, row(G, group), row(parameters, arguments[1])]
         return _call_at(context, builder, address, pointers)
 
     return signature, codegen
 
 
 @intrinsic
-def call_step(typingctx, address, A, Q, C, G, meta, parameters):
+def call_step(typingctx, address, meta, G, parameters):
     """Call the step at an address, with what steps are given."""
     del typingctx
-    signature = types.float64(address, A, Q, C, G, meta, parameters)
+    signature = types.float64(address, meta, G, parameters)
 
     def codegen(context, builder, signature, arguments):
         return _call_at(context, builder, arguments[0], arguments[1:])

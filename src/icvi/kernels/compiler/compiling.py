@@ -55,8 +55,8 @@ FUSED = {"contract"}
 _DOUBLES = types.CPointer(types.float64)
 _INTEGERS = types.CPointer(types.int64)
 
-#: step(A, Q, C, G, meta, parameters) -> value
-STEP = types.float64(_DOUBLES, _DOUBLES, _DOUBLES, _DOUBLES, _INTEGERS, _DOUBLES)
+#: step(meta, G, parameters) -> value; meta has the addresses of all other arrays
+STEP = types.float64(_INTEGERS, _DOUBLES, _DOUBLES)
 
 MATRIX = types.float64[:, ::1]
 CUBE = types.float64[:, :, ::1]
@@ -173,7 +173,7 @@ def compiled(
 def step(
     function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
 ) -> Any:
-    """Make an entry point of a function of (A, Q, C, G, meta, parameters), for plans to call.
+    """Make an entry point of a function of (meta, G, parameters), for plans to call.
 
     A user's function is not ``cached``, and may do what Numba allows.
     """

@@ -10,7 +10,7 @@ from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
-from icvi.kernels.moments.everything import count, sum_scatter
+from icvi.kernels.moments.everything import count, sum_variances
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
@@ -22,7 +22,8 @@ from icvi.kernels.moments.undo_log import log_column
 def absorb(meta, X, r, J, w, all_of_it):
     """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster.
 
-    Of everything, ``all_of_it`` is brought up to date, or its weight and its sum.
+    Of everything, ``all_of_it`` is brought up to date, or its weight and its sum; the rest of it
+    when there is no sample, but J = 0.
     """
     columns = meta[L.COLUMNS]
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
@@ -31,16 +32,21 @@ def absorb(meta, X, r, J, w, all_of_it):
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
-    if not all_of_it:
+    if J == 0:
+        sum_variances(A, Q, meta[L.K], meta[L.D])
+    elif not all_of_it:
         count(A, Q, column, X, r, w, meta[L.D])
         A[L.N, 0] = A[L.HELD, 0]
         column = J
     while True:  # twice; LLVM would compile two copies if it knew
-        enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
+        if J > 0:
+            enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
         show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
         if column == J:
             break
         column = J
+    if J == 0:
+        return
     meta[L.LAST] = J
     if C[L.QUEUED, J] == 0.0:
         C[L.QUEUED, J] = 1.0
@@ -83,8 +89,4 @@ def update_many(meta, X, columns, weights, rows, out, ks):
             take_readings(meta, out, rows[r])
             ks[rows[r]] = meta[L.K]
     if not all_of_it and meta[L.K] > 0:
-        d, columns_of_all = meta[L.D], meta[L.COLUMNS]
-        A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns_of_all))
-        Q = array(doubles(meta[L.AT_Q]), (columns_of_all + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-        sum_scatter(A, Q, meta[L.K], d, False)
-        show(A, Q, np.int64(0), d, False)
+        absorb(meta, X, np.int64(0), np.int64(0), 0.0, True)

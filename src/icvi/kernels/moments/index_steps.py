@@ -14,7 +14,7 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
-from icvi.kernels.compiler.addresses import array, part
+from icvi.kernels.compiler.addresses import array, doubles, part
 from icvi.kernels.compiler.compiling import SUMS, kernel, step, step_address
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
 
@@ -24,8 +24,8 @@ _steps: dict[tuple[Callable[..., float], Needs], Any] = {}
 
 #: How each arena is made from the pointer to it.
 ARENAS = {
-    "A": "array(A_pointer, (m[L.ROWS], m[L.COLUMNS]))",
-    "C": "array(C_pointer, (L.CACHE_ROWS, m[L.COLUMNS]))",
+    "A": "array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))",
+    "C": "array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))",
     "G": "array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))",
 }
 
@@ -75,7 +75,7 @@ _KERNELS: dict[Callable[..., Any], Any] = {
 }
 
 _ENTRY = """
-def {name}(A_pointer, Q_pointer, C_pointer, G_pointer, m, p):
+def {name}(m, G_pointer, p):
     {arenas}
     {body}
 """
@@ -143,6 +143,7 @@ def _entry(
         "L": layout,
         "State": namedtuple("State", needs),
         "array": array,
+        "doubles": doubles,
         "part": part,
         "nan": float("nan"),
         "reading": body,

@@ -47,7 +47,7 @@ def take_readings(meta, out, row):
             C[L.QUEUED, 0] = 1.0
     C[L.VAR, 0] = total(A, L.CP, meta[L.K])
     for p in range(steps):
-        value = call(plan, p, A, Q, C, G, meta, parameters)
+        value = call(plan, p, G, meta, parameters)
         if plan[p, 2] >= 0:
             out[row, plan[p, 2]] = value
     if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
