@@ -191,8 +191,8 @@ class Labels:
             return None
         table = np.full(high - low + 1, -1)
         for label, column in (*self.columns.items(), (self.noise_label, NOISE)):
-            if label.__class__ is int and low <= label <= high:  # type: ignore[operator]
-                table[label - low] = column  # type: ignore[operator]
+            if label.__class__ is int and low <= label <= high:
+                table[label - low] = column
         columns: NDArray[np.int64] = table[labels if low == 0 else labels.astype(np.int64) - low]
         return columns if columns.min(initial=0) >= 0 else None
 

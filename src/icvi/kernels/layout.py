@@ -66,6 +66,9 @@ META = 29
 #: Columns that are worked on at once; arenas have a multiple of this many.
 LANES = 16
 
+#: Clusters at most where columns fill one set of lanes, together with everything; all bits are 1.
+MOST_FEW = LANES - 1
+
 #: Clusters from which on that step is used, if many have changed.
 MANY = 500
 

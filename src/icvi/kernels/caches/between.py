@@ -53,20 +53,11 @@ def separations(A, Q, C, k, d):
 @step
 def refresh_between(m, G_pointer, parameters):
     """B, and sep_i where it is asked for or needed."""
-    if m[L.STALE] > 0:
-        if m[L.COLUMNS] == LANES:
-            between(m, np.int64(LANES), m[L.K] & LANES - 1)
-        else:
-            between(m, m[L.COLUMNS], m[L.K])
-    return 0.0
-
-
-@embedded(forceinline=True)
-def between(m, columns, k):
-    """Same."""
+    if m[L.STALE] == 0:
+        return 0.0
+    k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
     A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
-    d, want = m[L.D], m[L.WANT]
     Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
@@ -78,3 +69,4 @@ def between(m, columns, k):
         gap = square_of_gaps(Q, np.int64(0), J, N, N_low, d)
         B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] / (N * N) * gap
         C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
+    return 0.0

@@ -4,8 +4,10 @@ With the distances to one cluster J, which are at hand,
 
     k beta_T = sum of D_iJ - ||k v_J - sum of v_i||^2 / k
 
-where the difference is at least 1 / (k + 1) of what it is taken from. The sum of the centroids
-is kept in two parts, and follows each centroid that moved. What PS sums over the clusters depends
+where the difference is at least 1 / (k + 1) of what it is taken from. Few clusters are looked at
+once more: k v_J - sum of v_i is the sum of all v_J - v_i, which waits for nothing but centroids
+(eight indices took 0.28 us instead of 0.27 at k = 15). The sum of more centroids is kept in two
+parts, and follows each that moved. What PS sums over the clusters depends
 on beta_T, which every sample changes, so all of it is computed here, in vector registers.
 """
 
@@ -80,23 +82,23 @@ def exponentials(C, factor, k):
 
 @step
 def refresh_spread(m, G_pointer, parameters):
-    """Let the sum follow the centroids that moved, then take beta_T and what PS sums."""
+    """beta_T, and what PS sums; compiled twice, as `extremes.refresh_rows`."""
     if m[L.STALE] > 0:
         if m[L.COLUMNS] == LANES:
-            spread(m, np.int64(LANES), m[L.K] & LANES - 1)
+            take_spread(m, np.int64(LANES), m[L.K] & L.MOST_FEW)
         else:
-            spread(m, m[L.COLUMNS], m[L.K])
+            take_spread(m, m[L.COLUMNS], m[L.K])
     return 0.0
 
 
 @embedded(forceinline=True)
-def spread(m, columns, k):
-    """Same."""
+def take_spread(m, columns, k):
+    """The same for a number of columns."""
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
     d, last = m[L.D], columns
     Q = array(doubles(m[L.AT_Q]), (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
-    if k < LANES and d < L.WIDE:
+    if k <= L.MOST_FEW and d < L.WIDE:
         A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
         gaps = square_of_sums(A, J, k, d)
         C[L.SINGLE, L.BEHIND] = 1.0

@@ -31,7 +31,7 @@ def linked(signature: Any, fastmath: Any) -> Callable[[Callable[..., Any]], Any]
 
     It raises nothing, and makes no arrays.
     """
-    options = {"fastmath": fastmath, **OPTIONS, **MAKES_NO_ARRAYS}
+    options = {"fastmath": fastmath, **OPTIONS, **MAKES_NO_ARRAYS, "no_cpython_wrapper": True}
 
     def decorate(function: Callable[..., Any]) -> Any:
         if PLAIN:
