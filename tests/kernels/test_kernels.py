@@ -76,7 +76,7 @@ def run_enter(A, Q, X, order, w, scatter):
 
 def empty_column(d, scatter):
     A = np.zeros((L.state_rows(d, scatter), 2))
-    return A, np.zeros((3, L.sum_rows(d, scatter), d))
+    return A, np.zeros((3, L.sum_rows(d, scatter), L.sum_width(d)))
 
 
 def test_sums_and_centroids_are_exact_whatever_the_order():

@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.targetconfig import ConfigStack
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
 from icvi.kernels.compiler.lanes import in_all, kind_of
@@ -184,17 +184,28 @@ if PLAIN:
     _fma = types.ExternalFunction("fma", _three)  # the one of the C library
 
     @kernel
-    def fma(a, b, c):
-        """The same, by the C library, one by one."""
-        x = np.zeros(1) + a * b + c
-        for lane in range(x.size):
-            x[lane] = _fma(_of(a, lane), _of(b, lane), _of(c, lane))
-        return x if isinstance(a * b + c, np.ndarray) else x[0]
+    def _in_lane(x, lane):
+        """A lane of x, or x where it is one number."""
+        if isinstance(x, float):
+            return x
+        else:  # noqa: RET505 - only one of both is compiled
+            return x[lane]
 
-    @kernel
-    def _of(x, lane):
-        """Lane of x, or x where it is one number."""
-        return x if isinstance(x, float) else x[lane]
+    def fma(a, b, c):  # type: ignore[no-redef]
+        """The same, by the C library, one by one."""
+        raise TypeError("for kernels only")
+
+    @overload(fma)
+    def _fma_of(a, b, c):
+        def of_lanes(a, b, c):
+            x = a * b + c
+            for lane in range(x.size):
+                x[lane] = _fma(_in_lane(a, lane), _in_lane(b, lane), _in_lane(c, lane))
+            return x
+
+        if {a, b, c} == {types.float64}:
+            return lambda a, b, c: _fma(a, b, c)
+        return of_lanes
 
     @kernel
     def lowest_bit(bits):
