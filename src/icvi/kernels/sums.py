@@ -12,17 +12,18 @@ from icvi.kernels.compiler.compiling import MINIMA, SUMS
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
 from icvi.kernels.compiler.lanes import (
-    HALF,
+    FEATURES,
     first_lanes,
     greatest_lane,
     in_all_lanes,
-    in_half_lanes,
+    in_features,
     lanes,
     least_lane,
     load,
-    load_half_line,
+    load_features,
     load_line,
     put,
+    sum_features,
     sum_lanes,
     where_equal,
     where_less,
@@ -83,21 +84,21 @@ def square_of_gaps(Q, place, J, n, n_low, d):
     """The square of n v_J less the sum of n points in a place of Q: no division."""
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     sums, sums_low = row(Q, place, L.Q_SUM), row(Q, place, L.Q_SUM + 1)
-    s = in_half_lanes(0.0)
-    for t in range(0, d, HALF):
-        p, p_low = product(n, n_low, load_half_line(v, t), load_half_line(v_low, t))
-        e = difference(p, p_low, load_half_line(sums, t), load_half_line(sums_low, t))
+    s = in_features(0.0)
+    for t in range(0, d, FEATURES):
+        p, p_low = product(n, n_low, load_features(v, t), load_features(v_low, t))
+        e = difference(p, p_low, load_features(sums, t), load_features(sums_low, t))
         s = s + e * e
-    return sum_lanes(s)
+    return sum_features(s)
 
 
 @embedded(returns=types.float64, fastmath=SUMS)
 def square_size(Q, J, d):
     """||v_J||^2, from the high parts."""
-    v, s = row(Q, J, L.Q_MEAN), in_half_lanes(0.0)
-    for t in range(0, d, HALF):
-        s = s + load_half_line(v, t) * load_half_line(v, t)
-    return sum_lanes(s)
+    v, s = row(Q, J, L.Q_MEAN), in_features(0.0)
+    for t in range(0, d, FEATURES):
+        s = s + load_features(v, t) * load_features(v, t)
+    return sum_features(s)
 
 
 @embedded(returns=PAIR, fastmath=MINIMA)

@@ -21,8 +21,8 @@ from icvi.kernels.caches.extremes import centroid_gaps
 from icvi.kernels.compiler.addresses import array, doubles, row
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.lanes import HALF, first_lanes, load, sum_lanes
-from icvi.kernels.compiler.lanes import load_half_line as at
+from icvi.kernels.compiler.lanes import FEATURES, first_lanes, load, sum_lanes
+from icvi.kernels.compiler.lanes import load_features as at
 from icvi.kernels.compiler.lanes import put as put_lane
 from icvi.kernels.doubles import add, subtract
 from icvi.kernels.elementary import exp_negative
@@ -34,7 +34,7 @@ from icvi.kernels.sums import square_of_gaps, total
 @embedded(fastmath=False, noalias=True, forceinline=True)
 def follow(total, total_low, counted, counted_low, v, v_low, d):
     """Let the sum of the centroids have v instead of what was last counted."""
-    for t in range(0, d, HALF):
+    for t in range(0, d, FEATURES):
         step, step_low = subtract(
             at(v, t),
             at(v_low, t),

@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.targetconfig import ConfigStack
-from numba.extending import intrinsic, overload
+from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
 from icvi.kernels.compiler.lanes import in_all, kind_of
@@ -181,31 +181,7 @@ not_below = _limited("fcmp_unordered", "<")
 
 if PLAIN:
     _three = types.float64(types.float64, types.float64, types.float64)
-    _fma = types.ExternalFunction("fma", _three)  # the one of the C library
-
-    @kernel
-    def _in_lane(x, lane):
-        """A lane of x, or x where it is one number."""
-        if isinstance(x, float):
-            return x
-        else:  # noqa: RET505 - only one of both is compiled
-            return x[lane]
-
-    def fma(a, b, c):  # type: ignore[no-redef]
-        """The same, by the C library, one by one."""
-        raise TypeError("for kernels only")
-
-    @overload(fma)
-    def _fma_of(a, b, c):
-        def of_lanes(a, b, c):
-            x = a * b + c
-            for lane in range(x.size):
-                x[lane] = _fma(_in_lane(a, lane), _in_lane(b, lane), _in_lane(c, lane))
-            return x
-
-        if {a, b, c} == {types.float64}:
-            return lambda a, b, c: _fma(a, b, c)
-        return of_lanes
+    fma = types.ExternalFunction("fma", _three)  # the one of the C library
 
     @kernel
     def lowest_bit(bits):

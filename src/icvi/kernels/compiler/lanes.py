@@ -23,6 +23,9 @@ from icvi.kernels.layout import LANES
 #: Half of the lanes.
 HALF = LANES // 2
 
+#: Features that are worked on at once; one by one with plain kernels.
+FEATURES = 1 if PLAIN else HALF
+
 _DOUBLE, _INTEGER = ir.DoubleType(), ir.IntType(64)
 
 
@@ -144,15 +147,15 @@ def load_line(typingctx, line, start):
 
 
 @intrinsic
-def load_half_line(typingctx, line, start):
-    """HALF numbers of an array with one axis."""
+def load_features(typingctx, line, start):
+    """FEATURES numbers of a row of features."""
     del typingctx, start
     return half_lanes(line, types.int64), _load
 
 
 @intrinsic
-def load_first(typingctx, line, start):
-    """HALF numbers of an array with one axis, zeros behind its end."""
+def load_sample(typingctx, line, start):
+    """FEATURES numbers of a sample, zeros behind its end."""
     del typingctx, start
 
     def codegen(context, builder, signature, arguments):
@@ -283,6 +286,9 @@ def _spread(kind):
 in_all_lanes = _spread(lanes)
 in_half_lanes = _spread(half_lanes)
 
+#: For rows of features, as many lanes as rows are a multiple of.
+in_features, store_features, sum_features = in_half_lanes, store_line, sum_lanes
+
 
 @intrinsic
 def rounded(typingctx, x):
@@ -328,22 +334,26 @@ if PLAIN:
         return x
 
     @kernel
-    def load_half_line(line, start):
-        """The same, a copy."""
-        return line[start : start + HALF].copy()
-
-    @kernel
-    def load_first(line, start):
-        """The same, a copy."""
-        x = np.zeros(HALF)
-        part = line[start : start + HALF]
-        x[: part.size] = part
-        return x
-
-    @kernel
     def store_line(line, start, x):
         """The same, by NumPy."""
-        line[start : start + x.size] = x
+        line[start : start + LANES] = x
+
+    @kernel
+    def load_features(line, start):
+        """The same of one feature."""
+        return line[start]
+
+    @kernel
+    def store_features(line, start, x):
+        """The same of one feature."""
+        line[start] = x
+
+    @kernel
+    def in_features(number):
+        """The same of one feature."""
+        return number
+
+    load_sample, sum_features = load_features, in_features
 
     @kernel
     def put(x, lane, number):

@@ -17,8 +17,8 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import part, row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.lanes import HALF, load_first, store_line
-from icvi.kernels.compiler.lanes import load_half_line as at
+from icvi.kernels.compiler.lanes import FEATURES, load_sample, store_features
+from icvi.kernels.compiler.lanes import load_features as at
 from icvi.kernels.doubles import add, add_product, pair, product, subtract
 
 FACTORS = types.UniTuple(types.float64, 4)
@@ -29,10 +29,10 @@ RESIDUE = 2.0**-94
 
 @embedded(forceinline=True)
 def put(high, low, t, numbers):
-    """HALF features, in two parts, into two rows of Q."""
+    """FEATURES features, in two parts, into two rows of Q."""
     x, x_low = numbers  # an index would be compiled with what it raises
-    store_line(high, t, x)
-    store_line(low, t, x_low)
+    store_features(high, t, x)
+    store_features(low, t, x_low)
 
 
 @embedded(returns=pair, forceinline=True, fastmath=False)
@@ -55,7 +55,7 @@ def move_centroid(s, s_low, v, v_low, e, e_low, lift, lift_low, n, n_low, gain, 
 
     e = x - v replaces the point, gain e the product w x that was in ``lift``.
     """
-    for t in range(0, d, HALF):
+    for t in range(0, d, FEATURES):
         total, rest = add(
             at(s, t),
             at(s_low, t),
@@ -100,8 +100,8 @@ def move_column(
     All of it in one pass, without scratch in between: 1.09 us became 1.04 for eight indices in 50
     features.
     """
-    for t in range(0, d, HALF):
-        point = load_first(x, t)
+    for t in range(0, d, FEATURES):
+        point = load_sample(x, t)
         p = point * w
         total, rest = add(at(s, t), at(s_low, t), p, fma(point, w, -p))
         gap, gap_low = subtract(point, 0.0, at(v, t), at(v_low, t))
@@ -118,7 +118,7 @@ def move_column(
 @embedded(forceinline=True, fastmath=False, noalias=True)
 def add_products(S, S_low, lift, lift_low, e, e_low, count):
     """Add lift e to the first entries of a row of S, and to those that fill registers up."""
-    for t in range(0, count, HALF):
+    for t in range(0, count, FEATURES):
         made = add_product(
             at(S, t),
             at(S_low, t),
@@ -133,7 +133,7 @@ def add_products(S, S_low, lift, lift_low, e, e_low, count):
 @embedded(forceinline=True, fastmath=False, noalias=True)
 def add_squares(S, S_low, lift, lift_low, e, e_low, d):
     """Add lift_t e_t to the diagonal of S."""
-    for t in range(0, d, HALF):
+    for t in range(0, d, FEATURES):
         made = add_product(
             *(
                 at(S, t),

@@ -16,8 +16,8 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import part, row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.lanes import HALF, in_half_lanes, load_first
-from icvi.kernels.compiler.lanes import load_half_line as at
+from icvi.kernels.compiler.lanes import FEATURES, in_features, load_sample
+from icvi.kernels.compiler.lanes import load_features as at
 from icvi.kernels.doubles import add, add_product, product, subtract
 from icvi.kernels.moments.columns import mean_of, put
 
@@ -28,8 +28,8 @@ def count(A, Q, J, X, r, w, d):
     A[L.HELD, J], A[L.HELD + 1, J] = add(A[L.HELD, J], A[L.HELD + 1, J], w, 0.0)
     A[L.COUNT, J] += 1.0
     x, s, s_low = part(X, r, 0, d), row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
-    for t in range(0, d, HALF):
-        point = load_first(x, t)
+    for t in range(0, d, FEATURES):
+        point = load_sample(x, t)
         p = point * w
         put(s, s_low, t, add(at(s, t), at(s_low, t), p, fma(point, w, -p)))
 
@@ -38,9 +38,9 @@ def count(A, Q, J, X, r, w, d):
 def sum_variances(A, Q, k, d):
     """The mean and the variances of everything, whose weight and sum are there."""
     s, s_low = row(Q, 0, L.Q_SUM), row(Q, 0, L.Q_SUM + 1)
-    for t in range(0, d, HALF):
+    for t in range(0, d, FEATURES):
         mu, mu_low = mean_of(at(s, t), at(s_low, t), A[L.HELD, 0], A[L.HELD + 1, 0])
-        T, T_low = in_half_lanes(0.0), in_half_lanes(0.0)
+        T, T_low = in_features(0.0), in_features(0.0)
         for i in range(1, k + 1):
             v, v_low = row(Q, i, L.Q_MEAN), row(Q, i, L.Q_MEAN + 1)
             S, S_low = row(Q, i, L.Q_S), row(Q, i, L.Q_S + 1)
