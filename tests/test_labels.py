@@ -241,3 +241,23 @@ def test_the_noise_label_is_found_in_arrays_of_any_dtype(labels):
     t.update_many(samples(3), labels)
     assert t.labels == [0, 1]
     assert t.noise_share == 1 / 3
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
+def test_known_whole_numbers_find_their_clusters_in_arrays_of_any_dtype(dtype):
+    known = [3, 100, 0, -1, 5.0, True, "3"]  # 5.0 is 5, True is 1
+    partition = icvi.Partition(noise_label=7)
+    for label in known:
+        partition.add([0.0], label)
+    labels = [100, 0, 3, 5, 7, 1, 3] * 5
+    partition.add_many(np.zeros((35, 1)), np.array(labels, dtype=dtype))
+    assert partition.labels == known
+    assert partition.counts.tolist() == [11.0, 6.0, 6.0, 1.0, 6.0, 6.0, 1.0]
+
+
+def test_new_numbers_among_known_ones_become_clusters_in_order_of_appearance():
+    partition = icvi.Partition(noise_label=-5)
+    partition.add_many(np.zeros((3, 1)), [4, -3, 0])
+    partition.add_many(np.zeros((9, 1)), np.array([0, -5, 9, 4, 2, 9, -3, 2, 0]))
+    assert partition.labels == [4, -3, 0, 9, 2]
+    assert partition.counts.tolist() == [2.0, 2.0, 3.0, 2.0, 2.0]

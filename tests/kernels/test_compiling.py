@@ -98,6 +98,8 @@ PLAIN_TESTS = [
     "kernels/test_lanes.py",
     "kernels/test_sums.py",
     "kernels/test_distances.py",
+    "kernels/test_everything.py",
+    "kernels/test_spread.py",
     "indices/test_golden.py",
     "indices/test_precision.py",
     "tracking/test_tracker.py",

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numba
 import numpy as np
 import pytest
 
-from icvi.kernels.compiler.instructions import at_least, at_most, greater, lesser
+from icvi.kernels import layout as L
+from icvi.kernels.compiler.instructions import at_least, at_most, fma, greater, lesser
 from icvi.kernels.compiler.lanes import (
+    FEATURES,
     first_lanes,
     greatest_lane,
     in_all_lanes,
     least_lane,
     load,
+    load_features,
     load_line,
+    load_sample,
     put,
     reaching,
     store,
+    store_features,
     store_line,
+    sum_features,
     sum_lanes,
     where_equal,
     where_less,
@@ -105,3 +112,29 @@ def test_one_number_of_all_lanes():
     assert total == pytest.approx(math.fsum(part), rel=1e-14, abs=1e-14)
     assert (least, greatest) == (part.min(), part.max())
     np.testing.assert_array_equal(line, expected)
+
+
+@numba.njit
+def features(row, sample, out, sums):
+    for t in range(0, sample.size, FEATURES):
+        x, y = load_sample(sample, t), load_features(row, t)
+        store_features(out[0], t, -x)
+        store_features(out[1], t, fma(x, 3.0, -y))
+        sums[0] += sum_features(x)
+
+
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 16, 19])
+def test_features_of_a_sample_end_where_it_does(d):
+    rng = np.random.default_rng(d)
+    width = L.sum_width(d)
+    # What lies behind the sample is not read.
+    memory = np.concatenate([rng.standard_normal(d), np.full(width, np.nan)])
+    sample, row = memory[:d], np.concatenate([rng.standard_normal(d), np.zeros(width - d)])
+    out, sums = np.full((2, width), 5.0), np.zeros(1)
+    features(row, sample, out, sums)
+    np.testing.assert_array_equal(out[0, :d], -sample)
+    exact = [float(Fraction(x) * 3 - Fraction(y)) for x, y in zip(sample, row[:d], strict=True)]
+    np.testing.assert_array_equal(out[1, :d], exact)
+    assert sums[0] == pytest.approx(sample.sum(), rel=1e-13)
+    if FEATURES > 1:
+        assert not out[:, d:].any()
