@@ -74,6 +74,16 @@ def test_samples_leave_a_chunk_again():
         assert from_scratch(tracker)[name] == pytest.approx(value, rel=1e-10)
 
 
+@pytest.mark.parametrize("weight", [1e-140, 1e-100, 1e100])
+def test_weights_may_be_tiny_or_huge(weight):
+    X, labels = stream(8, 60, 3, 4)
+    names = ["WB", "DB", "XB"]
+    expected = icvi.Tracker(names).update_many(X, labels)
+    found = icvi.Tracker(names).update_many(X, labels, np.full(60, weight))
+    for name in names:
+        np.testing.assert_allclose(found[name][10:], expected[name][10:], rtol=1e-11)
+
+
 def test_chunks_of_noise_leave_it_as_it_was():
     X, labels = stream(5, 40, 2, 3)
     tracker = icvi.Tracker(["CH"], noise_label=-1)

@@ -80,14 +80,15 @@ def difference(a, a_low, b, b_low):
 
 
 @embedded(returns=types.float64, fastmath=SUMS, forceinline=True)
-def square_of_gaps(Q, place, J, n, n_low, d):
-    """The square of n v_J less the sum of n points in a place of Q: no division."""
+def square_gap(Q, place, J, n, n_low, d):
+    """||v_J - mean||^2 for the mean of points of weight n, whose sum is in a place of Q."""
+    inverse = 1.0 / n
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     sums, sums_low = row(Q, place, L.Q_SUM), row(Q, place, L.Q_SUM + 1)
     s = in_features(0.0)
     for t in range(0, d, FEATURES):
         p, p_low = product(n, n_low, load_features(v, t), load_features(v_low, t))
-        e = difference(p, p_low, load_features(sums, t), load_features(sums_low, t))
+        e = difference(p, p_low, load_features(sums, t), load_features(sums_low, t)) * inverse
         s = s + e * e
     return sum_features(s)
 

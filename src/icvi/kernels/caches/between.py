@@ -22,7 +22,7 @@ from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import store
 from icvi.kernels.layout import LANES
 from icvi.kernels.moments.columns import mean_of
-from icvi.kernels.sums import dot, square_of_gaps
+from icvi.kernels.sums import dot, square_gap
 
 
 @embedded(returns=types.boolean)
@@ -65,8 +65,7 @@ def refresh_between(m, G_pointer, parameters):
         separations(A, Q, C, k, d)
         C[L.SEP, 0] = dot(A, L.N, C, L.SEP, k)
     else:
-        N, N_low = A[L.HELD, 0], A[L.HELD + 1, 0]
-        gap = square_of_gaps(Q, np.int64(0), J, N, N_low, d)
-        B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] / (N * N) * gap
+        gap = square_gap(Q, np.int64(0), J, A[L.HELD, 0], A[L.HELD + 1, 0], d)
+        B = dot(A, L.N, C, L.DISTANCE, k) - A[L.N, 0] * gap
         C[L.SEP, 0] = B if B > 0.0 else 0.0  # max() would be compiled for itself
     return 0.0

@@ -28,7 +28,7 @@ from icvi.kernels.doubles import add, subtract
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
 from icvi.kernels.moments.columns import put
-from icvi.kernels.sums import square_of_gaps, total
+from icvi.kernels.sums import square_gap, total
 
 
 @embedded(fastmath=False, noalias=True, forceinline=True)
@@ -98,18 +98,18 @@ def take_spread(m, columns, k):
     d, last = m[L.D], columns
     Q = array(doubles(m[L.AT_Q]), (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
+    each = 1.0 / k
     if k <= L.MOST_FEW and d < L.WIDE:
         A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
-        gaps = square_of_sums(A, J, k, d)
+        gaps = square_of_sums(A, J, k, d) * each
         C[L.SINGLE, L.BEHIND] = 1.0
     else:
         behind = C[L.SINGLE, L.BEHIND] == 1.0
         for q in range(k if behind else m[L.STALE]):
             follow_one(Q, q + 1 if behind else np.int64(C[L.QUEUE, q]), d)
         C[L.SINGLE, L.BEHIND] = 0.0
-        gaps = square_of_gaps(Q, last, J, np.float64(k), 0.0, d)
-    each = 1.0 / k
-    squares = total(C, L.DISTANCE, k) - gaps * each
+        gaps = square_gap(Q, last, J, np.float64(k), 0.0, d) * k
+    squares = total(C, L.DISTANCE, k) - gaps
     squares = squares if squares > 0.0 else 0.0  # max() would be compiled for itself
     C[L.SINGLE, L.BETA_T] = squares * each
     if m[L.WANT] & L.WANT_CLOSENESS:
