@@ -55,26 +55,6 @@ def test_an_embedded_function_is_compiled_once_for_all_its_calls_in_a_module():
     assert call_three_times(3.0) == 38.0
 
 
-@embedded(noalias=True, fastmath=False, forceinline=True)
-def add_to(row, more):
-    for i in range(row.size):
-        row[i] += more[i]
-
-
-@pytest.mark.skipif(PLAIN, reason="Numba has no such option")
-def test_functions_of_arrays_that_do_not_overlap_say_so_to_the_compiler():
-    arrays = types.float64[::1], types.float64[::1]
-
-    @numba.njit(types.void(*arrays))
-    def add_both(row, more):
-        add_to(row, more)
-
-    row = np.arange(50.0)
-    add_both(row, np.ones(50))
-    np.testing.assert_array_equal(row, np.arange(50.0) + 1.0)
-    assert "!alias.scope" in add_both.inspect_llvm(arrays)
-
-
 @embedded(returns=types.float64, fastmath=False, forceinline=True)
 def lost(a, b):
     return b - ((a + b) - a)

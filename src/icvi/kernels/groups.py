@@ -132,7 +132,7 @@ def sum_clusters(A, Q, k, d, scatter, scratch):
         for t in range(d):
             v, v_low = Q[i, L.Q_MEAN, t], Q[i, L.Q_MEAN + 1, t]
             lift_gap(Q, everything, t, v, v_low, n, n_low, scratch)
-        add_scatter(Q, everything, scratch, d, scatter)
+        add_scatter(Q, everything, d, scatter)
         for row in range(L.Q_S, Q.shape[1], 2):
             for t in range(d):
                 Q[0, row, t], Q[0, row + 1, t] = add(
@@ -189,7 +189,7 @@ def score_groups(
                 w = 1.0 if weights.size == 0 else weights[r]
                 for t in range(d):
                     lift_gap(Q, J, t, X[r, t], 0.0, w, 0.0, scratch)
-                add_scatter(Q, J, scratch, d, scatter)
+                add_scatter(Q, J, d, scatter)
         sum_clusters(A, Q, k, d, scatter, scratch)
         for J in range(k + 1):
             show(A, Q, J, d, scatter)

@@ -7,8 +7,8 @@ With the distances to one cluster J, which are at hand,
 where the difference is at least 1 / (k + 1) of what it is taken from. Few clusters are looked at
 once more: k v_J - sum of v_i is the sum of all v_J - v_i, which waits for nothing but centroids
 (eight indices took 0.28 us instead of 0.27 at k = 15). The sum of more centroids is kept in two
-parts, and follows each that moved. What PS sums over the clusters depends
-on beta_T, which every sample changes, so all of it is computed here, in vector registers.
+parts, and follows each that moved. What PS sums over the clusters depends on beta_T, which every
+sample changes, so all of it is computed here, in vector registers.
 """
 
 from __future__ import annotations
@@ -31,32 +31,16 @@ from icvi.kernels.moments.columns import put
 from icvi.kernels.sums import square_gap, total
 
 
-@embedded(fastmath=False, noalias=True, forceinline=True)
-def follow(total, total_low, counted, counted_low, v, v_low, d):
-    """Let the sum of the centroids have v instead of what was last counted."""
-    for t in range(0, d, FEATURES):
-        step, step_low = subtract(
-            at(v, t),
-            at(v_low, t),
-            at(counted, t),
-            at(counted_low, t),
-        )
-        put(
-            total,
-            total_low,
-            t,
-            add(at(total, t), at(total_low, t), step, step_low),
-        )
-        put(counted, counted_low, t, (at(v, t), at(v_low, t)))
-
-
-@embedded
-def follow_one(Q, J, d):
-    """Let the sum of the centroids follow centroid J."""
-    last = len(Q) - 1
+@embedded(fastmath=False)
+def follow(Q, J, d):
+    """Let the sum of the centroids have v_J instead of what was last counted."""
+    total, total_low = row(Q, len(Q) - 1, 0), row(Q, len(Q) - 1, 1)
     counted, counted_low = row(Q, J, L.Q_COUNTED), row(Q, J, L.Q_COUNTED + 1)
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
-    follow(row(Q, last, 0), row(Q, last, 1), counted, counted_low, v, v_low, d)
+    for t in range(0, d, FEATURES):
+        step, rest = subtract(at(v, t), at(v_low, t), at(counted, t), at(counted_low, t))
+        put(total, total_low, t, add(at(total, t), at(total_low, t), step, rest))
+        put(counted, counted_low, t, (at(v, t), at(v_low, t)))
 
 
 @embedded(returns=types.float64)
@@ -106,7 +90,7 @@ def take_spread(m, columns, k):
     else:
         behind = C[L.SINGLE, L.BEHIND] == 1.0
         for q in range(k if behind else m[L.STALE]):
-            follow_one(Q, q + 1 if behind else np.int64(C[L.QUEUE, q]), d)
+            follow(Q, q + 1 if behind else np.int64(C[L.QUEUE, q]), d)
         C[L.SINGLE, L.BEHIND] = 0.0
         gaps = square_gap(Q, last, J, np.float64(k), 0.0, d) * k
     squares = total(C, L.DISTANCE, k) - gaps

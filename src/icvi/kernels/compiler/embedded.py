@@ -27,24 +27,19 @@ def embedded(
     function: Callable[..., Any] | None = None,
     *,
     returns: Any = types.void,
-    noalias: bool = False,
     **options: Any,
 ) -> Any:
     """Embed a function in the kernels that call it.
 
     ``returns`` is the type of what it returns, nothing by default, or a function of the types of
-    its arguments that gives it; ``options`` are Numba's. LLVM
-    chooses the calls to inline: all of them, at the expense of time to compile, with
-    ``forceinline``. With ``noalias`` what is written through one array is not read or written
-    through another one: loops then need not check whether arrays overlap, which takes longer than
-    a short loop.
+    its arguments that gives it; ``options`` are Numba's. LLVM chooses the calls to inline: all of
+    them, at the expense of time to compile, with ``forceinline``.
     """
     if function is None:
-        return lambda function: embedded(function, returns=returns, noalias=noalias, **options)
+        return lambda function: embedded(function, returns=returns, **options)
     options = {"fastmath": FUSED, **options}
     if PLAIN:
         return kernel(function, **options)
-    options["noalias"] = noalias
     made: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     def call(typingctx, *arguments):

@@ -1,13 +1,13 @@
 """Column 0, which holds all samples: its weight and sum after each, the rest from the clusters.
 
-Readings need no more of it than the first two, and its scatter is that of the
-clusters, each a point with a scatter of its own:
+Readings need no more of it than the first two, and its scatter is that of the clusters, each a
+point with a scatter of its own:
 
     T = sum of S_i + n_i (v_i - mu) (v_i - mu)'
 
 in two doubles, as exact as if every sample had entered column 0. For chunks with more samples than
-clusters that is quicker: eight indices took 0.31 us instead of 0.29 at k = 15 in 2
-features, 1.07 instead of 0.98 at k = 50 in 50.
+clusters that is quicker: eight indices took 0.31 us instead of 0.29 at k = 15 in 2 features, 1.07
+instead of 0.98 at k = 50 in 50.
 """
 
 from __future__ import annotations
