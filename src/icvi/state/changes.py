@@ -33,7 +33,7 @@ class Changes:
     Attributes
     ----------
     sources, targets : ndarray of int
-        The clusters that samples leave and enter.
+        The clusters that samples leave and enter; ``sources`` is empty where none leaves.
     noise : ndarray of {-1, 0, 1}
         Whether a sample leaves or joins the noise.
     factors : ndarray
@@ -46,7 +46,8 @@ class Changes:
 
     def __init__(self, partition: Clusters, X: Floats, weights: Floats) -> None:
         self.partition, self.X, self.weights = partition, X, weights
-        self.sources, self.targets, self.noise = np.zeros((3, len(X)), dtype=np.int64)
+        self.sources = self.targets = _NO_ROWS
+        self.noise = np.zeros(len(X), dtype=np.int8)
         self.factors: Floats = np.empty(0)
         self._fading = np.zeros(2)
         self._names: list[Hashable] = [None, *partition.labels]
@@ -254,7 +255,7 @@ class Chunk(Changes):
             self.sources = self._known_numbers(labels)
             self.noise -= self.sources == NOISE
             if new is _NOT_GIVEN:
-                self.labels = labels
+                self.labels, self.targets = labels, np.zeros(len(X), dtype=np.int64)
             # The most noise that has left at any moment, less the noise that has joined.
             partition.check_noise(-float(np.cumsum(self.weights * self.noise).min()))
             idle = (self.weights == 0.0) | (self.sources == self.targets)

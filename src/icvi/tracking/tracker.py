@@ -1320,10 +1320,10 @@ class Tracker(ClusterSummary):
         first = every - 1 - start % every
         due = slice(first, None, every)  # new samples after which a reading is due
         at = np.arange(start + first + 1, start + len(entering) + 1, every)
-        rows = np.arange(len(at))
+        rows = entering
         if len(at) < len(work):
-            rows, numbers = np.full(len(work), -1), rows
-            rows[entering[due]] = numbers
+            rows = np.full(len(work), -1)
+            rows[entering[due]] = np.arange(len(at))
         out = np.empty((len(at), len(self._reader.indices)))
         ks = np.empty(len(at), dtype=np.int64)
         events = None
@@ -1347,7 +1347,7 @@ class Tracker(ClusterSummary):
         if events is not None:
             out = np.concatenate([out, events.values[entering[due]]], axis=1)
             out = out[:, self._places]
-        return Trace(self._policy, out, ks, at, labels[due].copy())
+        return Trace(self._policy, out, ks, at, labels[due])
 
     def _snapshot(
         self, clusters: Any = None, in_place: bool = False, growing: Sequence[Hashable] = ()

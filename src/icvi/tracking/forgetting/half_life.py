@@ -198,7 +198,7 @@ class Fade(Changes):
     def __init__(self, half_life: HalfLife, chunk: Chunk, ticks: Integers) -> None:
         super().__init__(chunk.partition, chunk.X, chunk.weights.copy())
         self.targets, self.noise, self._names = chunk.targets, chunk.noise, [None, *chunk.names]
-        self.factors = np.ones(len(chunk))
+        self.sources, self.factors = np.zeros_like(self.targets), np.ones(len(chunk))
         self.chunk, self._half_life, self._ticks = chunk, half_life, ticks
         self.moments: list[tuple[int, list[Hashable], float]] = []
 
