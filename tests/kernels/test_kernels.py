@@ -70,7 +70,7 @@ def test_logarithms_are_summed_where_one_is_no_number(value):
 @numba.njit(fastmath=False, error_model="numpy")
 def run_enter(A, Q, X, order, w, scatter):
     for r in order:
-        enter(A, Q, 1, X, r, w, X.shape[1], scatter)
+        enter(A, Q, 1, X[r], w, scatter)
     show(A, Q, 1, X.shape[1], scatter)
 
 

@@ -13,14 +13,18 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.instructions import at_least, at_most, fma, greater, lesser
 from icvi.kernels.compiler.lanes import (
     FEATURES,
-    first_lanes,
+    HALF,
+    equal,
     greatest_lane,
     in_all_lanes,
     least_lane,
+    less,
     load,
     load_features,
+    load_half,
     load_line,
     load_sample,
+    only_clusters,
     put,
     reaching,
     store,
@@ -53,10 +57,12 @@ def choices(G, out, count):
     store(out, 0, 0, where_equal(a, b, 1.0, a))
     store(out, 1, 0, where_less(a, b, a, -1.0))
     store(out, 2, 0, put(a, count, 5.0))
-    store(out, 3, 0, first_lanes(a, count, -math.inf))
+    store(out, 3, 0, only_clusters(a, 0, count, -math.inf))
     store(out, 4, 0, at_least(a, 0.5))
     store(out, 5, 0, at_most(a, 0.5))
-    return reaching(a, 0.5)
+    store(out, 6, 0, only_clusters(a, 32, 32 + count, -math.inf))
+    halves = load_half(G, 0, HALF), load_half(G, 1, HALF)
+    return reaching(a, 0.5), equal(a, b), less(a, b), equal(*halves), less(halves[0], 0.5)
 
 
 @numba.njit
@@ -85,8 +91,8 @@ def test_choices(count):
     G = rng.random((2, LANES))
     G[1, ::3] = G[0, ::3]
     G[0, 1], G[0, 5] = math.nan, 0.5
-    out = np.zeros((6, LANES))
-    bits = choices(G, out, count)
+    out = np.zeros((7, LANES))
+    found = choices(G, out, count)
     a, b = G
     replaced = a.copy()
     replaced[count] = 5.0
@@ -95,12 +101,14 @@ def test_choices(count):
         np.where(a == b, 1.0, a),
         np.where(a < b, a, -1.0),
         replaced,
-        np.where(lanes < count, a, -np.inf),
+        np.where((lanes > 0) & (lanes <= count), a, -np.inf),
         np.where(a < 0.5, 0.5, a),  # nan stays
         np.where(a > 0.5, 0.5, a),
+        np.where(lanes <= count, a, -np.inf),
     ]
     np.testing.assert_array_equal(out, expected)
-    assert bits == sum(2**lane for lane in range(LANES) if a[lane] >= 0.5)
+    holds = [a >= 0.5, a == b, a < b, (a == b)[HALF:], (a < 0.5)[HALF:]]
+    assert found == tuple(sum(2**lane for lane in np.flatnonzero(where)) for where in holds)
 
 
 def test_one_number_of_all_lanes():

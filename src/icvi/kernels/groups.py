@@ -12,6 +12,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pair_sums import first_tile, tile_at, tile_rows
+from icvi.kernels.compiler.addresses import pointer_to
 from icvi.kernels.compiler.compiling import (
     CUBE,
     INTEGERS,
@@ -199,5 +200,5 @@ def score_groups(
                 Q[scratch, row, t] = 0.0
         for J in range(1, k + 1):
             C[L.QUEUE, J - 1], C[L.QUEUED, J] = J, 1.0
-        take_readings(meta, out, g)
+        take_readings(pointer_to(meta, 0), pointer_to(out, g))
         totals[g] = A[L.N, 0]

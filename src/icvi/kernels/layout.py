@@ -92,7 +92,7 @@ Q_GAP = 4  # x - v
 Q_LIFT = 6  # what it adds to the scatter, before the product with x - v
 
 # C: caches. Column 0 holds what is true of all clusters together.
-VAR = 0  # CP / n; column 0: W
+VAR = 0  # CP / n
 SEP = 1  # ||v_i - mu||^2; column 0: B
 SINGLE = 2  # single numbers, one per column:
 BETA_T = 0
@@ -101,10 +101,12 @@ POOLED = 2  # the least pooled variance of two clusters
 NARROW = 3  # the narrowest cluster, one of the two; 0 where it is not known
 PARTNER = 4  # the other one
 BEHIND = 5  # 1 where the sum of all centroids has not followed those that moved
+WITHIN = 6  # W
+D_MIN = 7  # the smallest D_ij
+D_MAX = 8  # the largest
 MOST_UNEQUAL = 1e5  # N / n_J up to which distances to v_J give B; see kernels.caches.between
 # Families of row extremes take three rows each: the best entry, a bound on the second best,
-# the column of the best. Column 0 holds the extreme over all rows. Families with an even
-# number hold minima, the others maxima.
+# the column of the best. Families with an even number hold minima, the others maxima.
 NEAREST = 3
 FARTHEST = 6
 NEIGHBOUR = 9

@@ -28,12 +28,12 @@ from icvi.kernels.compiler.lanes import (
     in_all_lanes,
     in_half_lanes,
     lanes,
+    less,
     load,
     load_half,
     put,
     reaching,
     store,
-    sum_lanes,
     where_equal,
     where_less,
 )
@@ -100,13 +100,13 @@ def distances(A, C, J, d, row, end):
         store(C, row, at, D)
 
 
-@embedded(returns=types.float64, fastmath=MINIMA, forceinline=True)
+@embedded(returns=types.int64, fastmath=MINIMA, forceinline=True)
 def scan(C, family, sign, J, end, row, offering):
     """Have row J of a table know the two best of its entries, from the distances in a row of C.
 
     Signs are turned where the largest is sought. What is no other cluster has an infinite entry.
-    If ``offering``, J has changed, and every row gets to know its new entry in column J; how many
-    must be scanned again.
+    If ``offering``, J has changed, and every row gets to know its new entry in column J; not 0 if
+    some must be scanned again.
     """
     # Only the entry in column J is new to row i, so:
     # - If J was the best, the new entry replaces it. It is still the best unless it is worse than
@@ -117,7 +117,7 @@ def scan(C, family, sign, J, end, row, offering):
     #   than any entry, which is still true of a bound and costs at most an early scan.
     var_J, number = C[L.VAR, J], np.float64(J)
     first, second, column = in_half_lanes(math.inf), in_half_lanes(math.inf), in_half_lanes(0.0)
-    scans = in_half_lanes(0.0)
+    scans = np.int64(0)
     for at in range(0, end, HALF):
         D, lane = load_half(C, row, at), load_half(C, L.LANE, at)
         limit = where_equal(lane, number, math.inf, load_half(C, L.OUTSIDE, at))
@@ -138,7 +138,7 @@ def scan(C, family, sign, J, end, row, offering):
             best, bound = load_half(C, family, at) * sign, load_half(C, family + 1, at) * sign
             now = where_equal(where, number, new, lesser(best, new))
             least = where_equal(where, number, bound, lesser(bound, greater(best, new)))
-            scans = scans + where_less(least, now, 1.0, 0.0)
+            scans |= less(least, now)
             store(C, family, at, now * sign)
             store(C, family + 1, at, least * sign)
             store(C, family + 2, at, where_less(new, best, number, where))
@@ -149,7 +149,7 @@ def scan(C, family, sign, J, end, row, offering):
     store(C, family + 1, at, put(load_half(C, family + 1, at), J - at, sign * known))
     place = greatest_lane(where_equal(first, best, column, 0.0))
     store(C, family + 2, at, put(load_half(C, family + 2, at), J - at, place))
-    return sum_lanes(scans)
+    return scans
 
 
 @embedded
@@ -188,7 +188,7 @@ def refresh_families(m, J, want, columns, k):
     for f in range(L.FAMILIES):
         if want & (L.WANT_NEAREST << f):
             family, sign = L.NEAREST + 3 * f, 1.0 if f % 2 == 0 else -1.0
-            if scan(C, family, sign, J, end, L.DISTANCE, True) > 0.0:
+            if scan(C, family, sign, J, end, L.DISTANCE, True) != 0:
                 scan_again(A, C, family, sign, J, k, d, end)
 
 
@@ -215,7 +215,7 @@ def refresh_extremes(m, G_pointer, parameters):
         refresh_rows(m, np.int64(C[L.QUEUE, q]), want)
     want = m[L.WANT]
     if want & L.WANT_NEAREST:
-        C[L.NEAREST, 0] = extreme(C, L.NEAREST, k, 1.0)
+        C[L.SINGLE, L.D_MIN] = extreme(C, L.NEAREST, k, 1.0)
     if want & L.WANT_FARTHEST:
-        C[L.FARTHEST, 0] = extreme(C, L.FARTHEST, k, -1.0)
+        C[L.SINGLE, L.D_MAX] = extreme(C, L.FARTHEST, k, -1.0)
     return 0.0

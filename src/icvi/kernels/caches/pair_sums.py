@@ -24,7 +24,7 @@ from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater
-from icvi.kernels.compiler.lanes import first_lanes, greatest_lane, load, put, store, sum_lanes
+from icvi.kernels.compiler.lanes import greatest_lane, load, only_clusters, put, store, sum_lanes
 from icvi.kernels.elementary import exp
 from icvi.kernels.layout import LANES
 
@@ -47,7 +47,7 @@ def place_pairs(G, W, first, j, used, nothing):
     for b in range(a):
         store(W, tile_at(first, a, b) + r, 0, load(G, L.G_CIP, b * LANES))
     own = load(G, L.G_CIP, a * LANES)
-    store(W, tile_at(first, a, a) + r, 0, first_lanes(own, r + 1, nothing))
+    store(W, tile_at(first, a, a) + r, 0, only_clusters(own, np.int64(1), r + 1, nothing))
     for b in range(a, used):
         row = tile_at(first, b, a)
         for i in range(r + 1 if a == b else 0, LANES):

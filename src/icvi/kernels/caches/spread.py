@@ -21,9 +21,8 @@ from icvi.kernels.caches.extremes import centroid_gaps
 from icvi.kernels.compiler.addresses import array, doubles, row
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.lanes import FEATURES, first_lanes, load, sum_lanes
+from icvi.kernels.compiler.lanes import FEATURES, in_all_lanes, load, only_clusters, sum_lanes
 from icvi.kernels.compiler.lanes import load_features as at
-from icvi.kernels.compiler.lanes import put as put_lane
 from icvi.kernels.doubles import add, subtract
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
@@ -49,7 +48,7 @@ def square_of_sums(A, J, k, d):
     square = 0.0
     for t in range(d):
         e = centroid_gaps(A, J, t, np.int64(0), d)
-        e = sum_lanes(put_lane(first_lanes(e, k + 1, 0.0), 0, 0.0))
+        e = sum_lanes(only_clusters(e, np.int64(0), k, 0.0))
         square += e * e
     return square
 
@@ -57,10 +56,10 @@ def square_of_sums(A, J, k, d):
 @embedded(returns=types.float64)
 def exponentials(C, factor, k):
     """Sum of exp(factor nearest_i) over all clusters; no exponent is positive."""
-    s = put_lane(first_lanes(exp_negative(load(C, L.NEAREST, 0) * factor), k + 1, 0.0), 0, 0.0)
-    for start in range(LANES, k + 1, LANES):
+    s = in_all_lanes(0.0)
+    for start in range(0, k + 1, LANES):
         e = exp_negative(load(C, L.NEAREST, start) * factor)
-        s = s + first_lanes(e, k + 1 - start, 0.0)
+        s = s + only_clusters(e, start, k, 0.0)
     return sum_lanes(s)
 
 

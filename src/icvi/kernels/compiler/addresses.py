@@ -97,6 +97,20 @@ def part(typingctx, table, number, start, length):
     return kind(table, types.int64, types.int64, types.int64), codegen
 
 
+@intrinsic
+def pointer_to(typingctx, table, number):
+    """Where row ``number`` of an array begins, or an entry of one with a single axis."""
+    del typingctx, number
+
+    def codegen(context, builder, signature, arguments):
+        table = context.make_array(signature.args[0])(context, builder, arguments[0])
+        offset = builder.mul(arguments[1], builder.extract_value(table.strides, 0))
+        start = builder.add(builder.ptrtoint(table.data, offset.type), offset)
+        return builder.inttoptr(start, table.data.type)
+
+    return types.CPointer(table.dtype)(table, types.int64), codegen
+
+
 def records(position, kind):
     """An intrinsic f(meta, number): a record, by reference; meta[position] has the address."""
 
@@ -141,9 +155,9 @@ def call(typingctx, plan, p, G, meta, parameters):
     signature = types.float64(plan, p, G, meta, parameters)
 
     def codegen(context, builder, signature, arguments):
-        plan, G, meta, parameters = (
+        plan, G, parameters = (
             context.make_array(signature.args[place])(context, builder, arguments[place])
-            for place in (0, 2, 3, 4)
+            for place in (0, 2, 4)
         )
 
         def row(array, number):
@@ -157,7 +171,7 @@ def call(typingctx, plan, p, G, meta, parameters):
         address = builder.load(step, typ=integer)
         following = builder.gep(step, [integer(1)], source_etype=integer)
         group = builder.load(following, typ=integer)
-        pointers = [meta.data, row(G, group), row(parameters, arguments[1])]
+        pointers = [arguments[3], row(G, group), row(parameters, arguments[1])]
         return _call_at(context, builder, address, pointers)
 
     return signature, codegen

@@ -52,11 +52,12 @@ MINIMA = SUMS | {"nnan"}
 #: Flags for everything else: a product and a sum may be fused.
 FUSED = {"contract"}
 
-_DOUBLES = types.CPointer(types.float64)
-_INTEGERS = types.CPointer(types.int64)
+#: What compiled functions give each other: an array would be seven to nine arguments.
+DOUBLES = types.CPointer(types.float64)
+META = types.CPointer(types.int64)
 
 #: step(meta, G, parameters) -> value; meta has the addresses of all other arrays
-STEP = types.float64(_INTEGERS, _DOUBLES, _DOUBLES)
+STEP = types.float64(META, DOUBLES, DOUBLES)
 
 MATRIX = types.float64[:, ::1]
 CUBE = types.float64[:, :, ::1]

@@ -215,18 +215,18 @@ def put(typingctx, x, lane, number):
 
 
 @intrinsic
-def first_lanes(typingctx, x, count, number):
-    """The first lanes of x, as many as ``count`` says, and a number in the others."""
-    del typingctx, x, count, number
+def only_clusters(typingctx, x, column, k, number):
+    """The lanes of x, which begin at a column, with a number where there is none of 1..k."""
+    del typingctx, x, column, k, number
 
     def codegen(context, builder, signature, arguments):
-        x, count, number = arguments
-        integers = ir.VectorType(_INTEGER, LANES)
-        numbers = ir.Constant(integers, list(range(LANES)))
-        inside = builder.icmp_signed("<", numbers, in_all(builder, count, LANES))
-        return builder.select(inside, x, in_all(builder, number, LANES))
+        x, column, k, number = (in_all(builder, each, LANES) for each in arguments)
+        # Before the first is a negative number, and without signs a large one.
+        after = ir.Constant(column.type, list(range(-1, LANES - 1)))
+        inside = builder.icmp_unsigned("<", builder.add(column, after), k)
+        return builder.select(inside, x, number)
 
-    return lanes(lanes, types.int64, types.float64), codegen
+    return lanes(lanes, types.int64, types.int64, types.float64), codegen
 
 
 def _reduction(name, flags=()):
@@ -255,17 +255,27 @@ least_lane = _reduction("fmin")
 greatest_lane = _reduction("fmax")
 
 
-@intrinsic
-def reaching(typingctx, x, least):
-    """The lanes with at least some number, as the bits of a number; nan is not."""
-    del typingctx, x, least
+def _comparison(comparison):
+    """An intrinsic f(x, y): where a comparison holds, as the bits of a number; not for nan."""
 
-    def codegen(context, builder, signature, arguments):
-        x, least = (in_all(builder, each, LANES) for each in arguments)
-        bits = builder.bitcast(builder.fcmp_ordered(">=", x, least), ir.IntType(LANES))
-        return builder.zext(bits, _INTEGER)
+    @intrinsic
+    def compared(typingctx, x, y):
+        del typingctx
 
-    return types.int64(lanes, types.float64), codegen
+        def codegen(context, builder, signature, arguments):
+            count = signature.args[0].count
+            x, y = (in_all(builder, each, count) for each in arguments)
+            bits = builder.bitcast(builder.fcmp_ordered(comparison, x, y), ir.IntType(count))
+            return builder.zext(bits, _INTEGER)
+
+        return types.int64(x, y), codegen
+
+    return compared
+
+
+reaching = _comparison(">=")
+equal = _comparison("==")
+less = _comparison("<")
 
 
 def _spread(kind):
@@ -293,15 +303,15 @@ in_features, store_features, sum_features = in_half_lanes, store_line, sum_lanes
 @intrinsic
 def rounded(typingctx, x):
     """The same numbers, which LLVM may not fuse with what is done to them next."""
-    del typingctx, x
+    del typingctx
 
     def codegen(context, builder, signature, arguments):
-        name = f"llvm.arithmetic.fence.v{LANES}f64"
-        kind = ir.FunctionType(_doubles(LANES), [_doubles(LANES)])
+        name = f"llvm.arithmetic.fence.v{x.count}f64"
+        kind = ir.FunctionType(_doubles(x.count), [_doubles(x.count)])
         function = cgutils.get_or_insert_function(builder.module, kind, name)
         return builder.call(function, arguments)
 
-    return lanes(lanes), codegen
+    return x(x), codegen
 
 
 if PLAIN:
@@ -327,10 +337,10 @@ if PLAIN:
 
     @kernel
     def load_line(line, start):
-        """The same, a copy; ones where the array has ended."""
+        """The same, a copy; ones outside of the array."""
         x = np.ones(LANES)
-        part = line[start : start + LANES]
-        x[: part.size] = part
+        for lane in range(max(-start, 0), min(line.size - start, LANES)):
+            x[lane] = line[start + lane]
         return x
 
     @kernel
@@ -363,10 +373,12 @@ if PLAIN:
         return x
 
     @kernel
-    def first_lanes(x, count, number):
+    def only_clusters(x, column, k, number):
         """The same, on a copy."""
         x = x.copy()
-        x[count:] = number
+        for lane in range(LANES):
+            if not 1 <= column + lane <= k:
+                x[lane] = number
         return x
 
     @kernel
@@ -383,12 +395,27 @@ if PLAIN:
         return greatest
 
     @kernel
-    def reaching(x, least):
-        """The same, one by one."""
+    def _bits(where):
+        """True and false as the bits of a number."""
         bits = 0
-        for lane in range(LANES):
-            bits |= (x[lane] >= least) << lane
+        for lane in range(where.size):
+            bits |= where[lane] << lane
         return bits
+
+    @kernel
+    def reaching(x, y):
+        """The same, by NumPy."""
+        return _bits(x >= y)
+
+    @kernel
+    def equal(x, y):
+        """The same, by NumPy."""
+        return _bits(x == y)
+
+    @kernel
+    def less(x, y):
+        """The same, by NumPy."""
+        return _bits(x < y)
 
     @kernel
     def least_lane(x):

@@ -6,8 +6,16 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, doubles
-from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, SAMPLE, SAMPLES, compiled
+from icvi.kernels.compiler.addresses import array, doubles, pointer_to
+from icvi.kernels.compiler.compiling import (
+    DOUBLES,
+    INTEGERS,
+    MATRIX,
+    META,
+    SAMPLE,
+    SAMPLES,
+    compiled,
+)
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
 from icvi.kernels.moments.everything import count, sum_variances
@@ -15,12 +23,9 @@ from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
 
-@linked(
-    types.void(INTEGERS, SAMPLES, types.int64, types.int64, types.float64, types.boolean),
-    fastmath=False,
-)
-def absorb(meta, X, r, J, w, all_of_it):
-    """Sample X[r] into cluster J and into everything; J = k + 1 is a new cluster.
+@linked(types.void(META, DOUBLES, types.int64, types.float64, types.boolean), fastmath=False)
+def absorb(meta, x_pointer, J, w, all_of_it):
+    """A sample into cluster J and into everything; J = k + 1 is a new cluster.
 
     Of everything, ``all_of_it`` is brought up to date, or its weight and its sum; the rest of it
     when there is no sample, but J = 0.
@@ -29,18 +34,19 @@ def absorb(meta, X, r, J, w, all_of_it):
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    x = array(x_pointer, (meta[L.D],))
     if meta[L.K] < J:
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
     if J == 0:
         sum_variances(A, Q, meta[L.K], meta[L.D])
     elif not all_of_it:
-        count(A, Q, column, X, r, w, meta[L.D])
+        count(A, Q, column, x, w)
         A[L.N, 0] = A[L.HELD, 0]
         column = J
     while True:  # twice; LLVM would compile two copies if it knew
         if J > 0:
-            enter(A, Q, column, X, r, w, meta[L.D], meta[L.SCATTER] == 1)
+            enter(A, Q, column, x, w, meta[L.SCATTER] == 1)
         show(A, Q, column, meta[L.D], meta[L.SCATTER] == 1)
         if column == J:
             break
@@ -67,7 +73,7 @@ def update(meta, x, J, w, limit):
     if meta[L.LOGGED] >= 0:
         log_column(meta, np.int64(0))
         log_column(meta, J)
-    absorb(meta, x.reshape((1, x.size)), np.int64(0), J, w, True)
+    absorb(pointer_to(meta, 0), pointer_to(x, 0), J, w, True)
     return True
 
 
@@ -82,11 +88,12 @@ def update_many(meta, X, columns, weights, rows, out, ks):
     Column 0 is a sample that belongs to no cluster.
     """
     all_of_it = meta[L.SCATTER] == 1 or weights.size <= meta[L.K]
+    m = pointer_to(meta, 0)
     for r in range(weights.size):
         if columns[r] > 0:
-            absorb(meta, X, r, columns[r], weights[r], all_of_it)
+            absorb(m, pointer_to(X, r), columns[r], weights[r], all_of_it)
         if rows[r] >= 0:
-            take_readings(meta, out, rows[r])
+            take_readings(m, pointer_to(out, rows[r]))
             ks[rows[r]] = meta[L.K]
     if not all_of_it and meta[L.K] > 0:
-        absorb(meta, X, np.int64(0), np.int64(0), 0.0, True)
+        absorb(m, pointer_to(X, 0), np.int64(0), 0.0, True)

@@ -6,10 +6,12 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.compiler.addresses import array, doubles, pointer_to
 from icvi.kernels.compiler.compiling import (
+    DOUBLES,
     INTEGERS,
     MATRIX,
+    META,
     PLAN,
     SAMPLE,
     SAMPLES,
@@ -41,8 +43,8 @@ _BEYOND = 2.0**40
 
 
 @kernel
-def whether_in(A, Q, J, X, r, w, d, scatter, sure):
-    """Whether sample X[r] with weight w may be in cluster J: DONE, VANISHED or a reason why not.
+def whether_in(A, Q, J, x, w, scatter, sure):
+    """Whether sample x with weight w may be in cluster J: DONE, VANISHED or a reason why not.
 
     Without it every feature must keep a variance: S_tt >= (w n/n') (x_t - v_t)^2. A caller
     that has kept the samples is sure.
@@ -55,11 +57,11 @@ def whether_in(A, Q, J, X, r, w, d, scatter, sure):
     if rest < -_SAME * w:
         return L.TOO_MUCH
     alone = rest <= _SAME * w
-    for t in range(d):
-        x, v = X[r, t], Q[J, L.Q_MEAN, t]
-        gap = (x - v) - Q[J, L.Q_MEAN + 1, t]
+    for t in range(x.size):
+        v = Q[J, L.Q_MEAN, t]
+        gap = (x[t] - v) - Q[J, L.Q_MEAN + 1, t]
         kept = Q[J, L.Q_S + 2 * t if scatter else L.Q_S, t]
-        slack = _NEAR * (abs(x) + abs(v))
+        slack = _NEAR * (abs(x[t]) + abs(v))
         if alone:
             if abs(gap) > slack or kept > n * slack * slack:
                 return L.ANOTHER
@@ -119,12 +121,9 @@ def touch(C, meta, J):
         meta[L.STALE] += 1
 
 
-@linked(
-    types.int64(INTEGERS, SAMPLES, types.int64, types.int64, types.int64, types.float64),
-    fastmath=False,
-)
-def change(meta, X, r, I, J, w):
-    """Sample X[r] leaves cluster I and enters cluster J; 0 is none, J = k + 1 is a new cluster.
+@linked(types.int64(META, DOUBLES, types.int64, types.int64, types.float64), fastmath=False)
+def change(meta, x_pointer, I, J, w):
+    """A sample leaves cluster I and enters cluster J; 0 is none, J = k + 1 is a new cluster.
 
     Refused, everything stays as it was. A cluster that becomes empty is left to Python.
     """
@@ -132,9 +131,10 @@ def change(meta, X, r, I, J, w):
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    x = array(x_pointer, (d,))
     ended = L.DONE
     if I > 0:
-        ended = whether_in(A, Q, I, X, r, w, d, scatter, meta[L.REFILL] == 1)
+        ended = whether_in(A, Q, I, x, w, scatter, meta[L.REFILL] == 1)
         if ended != L.DONE and ended != L.VANISHED:
             return ended
     if meta[L.K] < J:
@@ -142,7 +142,7 @@ def change(meta, X, r, I, J, w):
     column, weight, due = J, w, J > 0
     for turn in range(3):
         if due:
-            enter(A, Q, column, X, r, weight, d, scatter)
+            enter(A, Q, column, x, weight, scatter)
             if weight < 0.0:
                 clear_residue(A, Q, column, d, scatter)
             show(A, Q, column, d, scatter)
@@ -174,7 +174,7 @@ def change_one(meta, x, I, J, w):
             log_column(meta, I)
         if J > 0:
             log_column(meta, J)
-    ended = change(meta, x.reshape((1, x.size)), np.int64(0), I, J, w)
+    ended = change(pointer_to(meta, 0), pointer_to(x, 0), I, J, w)
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], meta[L.COLUMNS]))
     if A[L.SQUARES, 0] > 0.0 and (ended == L.DONE or ended == L.VANISHED):
         move_squares(A, I, J, w, min(w, 1.0))
@@ -220,7 +220,7 @@ def change_many(
             if target > 0 and J == 0:
                 J = meta[L.K] + 1
             if I > 0 or J > 0:
-                ended = change(meta, X, r, I, J, weights[r])
+                ended = change(pointer_to(meta, 0), pointer_to(X, r), I, J, weights[r])
                 if place[1, J] == 0 and meta[L.K] == J:
                     place[0, target], place[1, J] = J, target
                     fading[1] = max(fading[1], fading[0] / weights[r])
@@ -242,6 +242,6 @@ def change_many(
                     last = meta[L.LAST]
                     touch(C, meta, max(last, np.int64(1)))
                     meta[L.LAST] = last
-            take_readings(meta, out, rows[r])
+            take_readings(pointer_to(meta, 0), pointer_to(out, rows[r]))
             ks[rows[r]] = meta[L.K]
     return weights.size, L.DONE

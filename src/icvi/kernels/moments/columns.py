@@ -13,7 +13,7 @@ from __future__ import annotations
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import part, row
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.compiler.lanes import FEATURES, load_sample, store_features
@@ -162,8 +162,9 @@ def count_squares(A, J, w, gain):
 
 
 @embedded(forceinline=True, fastmath=False)
-def enter(A, Q, J, X, r, w, d, scatter):
-    """Sample X[r] with weight w enters column J, or leaves it (w < 0)."""
+def enter(A, Q, J, x, w, scatter):
+    """Sample x with weight w enters column J, or leaves it (w < 0)."""
+    d = x.size
     A[L.COUNT, J] += 1.0 if w > 0.0 else -1.0
     n, n_low, gain, gain_low = change_weight(A, J, w, 0.0)
     s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
@@ -171,7 +172,6 @@ def enter(A, Q, J, X, r, w, d, scatter):
     S, S_low, scratch = row(Q, J, L.Q_S), row(Q, J, L.Q_S + 1), len(Q) - 1
     e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
     lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
-    x = part(X, r, 0, d)
     for t in range(0, d, FEATURES):
         point = load_sample(x, t)
         p = point * w

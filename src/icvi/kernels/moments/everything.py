@@ -13,7 +13,7 @@ instead of 0.98 at k = 50 in 50.
 from __future__ import annotations
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import part, row
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.compiler.lanes import FEATURES, in_features, load_sample
@@ -23,12 +23,12 @@ from icvi.kernels.moments.columns import mean_of, put
 
 
 @embedded(fastmath=False, forceinline=True)
-def count(A, Q, J, X, r, w, d):
-    """Sample X[r] into the weight and the sum of column J."""
+def count(A, Q, J, x, w):
+    """Sample x into the weight and the sum of column J."""
     A[L.HELD, J], A[L.HELD + 1, J] = add(A[L.HELD, J], A[L.HELD + 1, J], w, 0.0)
     A[L.COUNT, J] += 1.0
-    x, s, s_low = part(X, r, 0, d), row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
-    for t in range(0, d, FEATURES):
+    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
+    for t in range(0, x.size, FEATURES):
         point = load_sample(x, t)
         p = point * w
         put(s, s_low, t, add(at(s, t), at(s_low, t), p, fma(point, w, -p)))

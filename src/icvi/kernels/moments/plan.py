@@ -6,16 +6,16 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, call, doubles, integers
-from icvi.kernels.compiler.compiling import FUSED, INTEGERS, MATRIX, compiled
+from icvi.kernels.compiler.addresses import array, call, doubles, integers, pointer_to
+from icvi.kernels.compiler.compiling import DOUBLES, FUSED, INTEGERS, META, compiled
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.digits import any_digits_lost, much_has_left
 from icvi.kernels.sums import square_size, total
 from icvi.kernels.undefined import LOST_DIGITS
 
 
-@linked(types.void(INTEGERS, MATRIX, types.int64), fastmath=FUSED)
-def take_readings(meta, out, row):
+@linked(types.void(META, DOUBLES), fastmath=FUSED)
+def take_readings(meta, out):
     """Run the adopted plan: steps without a column refresh caches, others fill theirs in a row.
 
     var_i and W, which nearly every index reads, are brought up to date first.
@@ -30,12 +30,13 @@ def take_readings(meta, out, row):
     end = meta[L.STALE] - 1
     for q in range(end + 1):
         J = np.int64(C[L.QUEUE, q])
-        if meta[L.LAST] == J:
+        if q < end and meta[L.LAST] == J:
             # To the end: steps use the distances of the last one, and must not depend on when
             # readings were taken before.
             C[L.QUEUE, q] = C[L.QUEUE, end]
             C[L.QUEUE, end] = J
             J = np.int64(C[L.QUEUE, q])
+        C[L.QUEUED, J] = 0.0
         if A[L.N, J] == A[L.HELD, J]:
             C[L.VAR, J] = A[L.CP, J] / A[L.N, J]
         else:
@@ -45,21 +46,19 @@ def take_readings(meta, out, row):
             C[L.SIZE, J] = square_size(Q, J, meta[L.D])
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
-    C[L.VAR, 0] = total(A, L.CP, meta[L.K])
+    C[L.SINGLE, L.WITHIN] = total(A, L.CP, meta[L.K])
     for p in range(steps):
         value = call(plan, p, G, meta, parameters)
         if plan[p, 2] >= 0:
-            out[row, plan[p, 2]] = value
+            out[plan[p, 2]] = value
     if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
         for p in range(steps):
             if plan[p, 2] >= 0:
-                out[row, plan[p, 2]] = LOST_DIGITS
-    for q in range(meta[L.STALE]):
-        C[L.QUEUED, np.int64(C[L.QUEUE, q])] = 0.0
+                out[plan[p, 2]] = LOST_DIGITS
     meta[L.STALE] = 0
 
 
 @compiled(types.void(INTEGERS), calls=[take_readings])
 def read(meta):
     """Take all readings now."""
-    take_readings(meta, array(doubles(meta[L.AT_OUT]), (1, meta[L.STEPS])), np.int64(0))
+    take_readings(pointer_to(meta, 0), doubles(meta[L.AT_OUT]))
