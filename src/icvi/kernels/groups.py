@@ -12,7 +12,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pair_sums import first_tile, tile_at, tile_rows
-from icvi.kernels.compiler.addresses import pointer_to
+from icvi.kernels.compiler.addresses import part, pointer_to
 from icvi.kernels.compiler.compiling import (
     CUBE,
     INTEGERS,
@@ -180,7 +180,8 @@ def score_groups(
         for at in range(bounds[g], bounds[g + 1]):
             if columns[at] > 0:
                 r = order[at]
-                count(A, Q, columns[at], X, r, 1.0 if weights.size == 0 else weights[r], d)
+                w = 1.0 if weights.size == 0 else weights[r]
+                count(A, Q, columns[at], part(X, r, 0, d), w)
         for J in range(1, k + 1):
             divide(A, Q, J, d)
         for at in range(bounds[g], bounds[g + 1]):

@@ -35,9 +35,9 @@ STALE = 4  #: how many clusters changed since the caches were refreshed
 SCATTER = 5  #: 1 when the arena carries scatter matrices
 ROWS = 6  #: rows of A
 G_ROWS = 7  #: rows of G
-STEPS = 8  #: rows of the plan
-PARAMETERS = 9  #: parameters of each step
-GROUPS = 10  #: arenas in G, one per delta
+STEPS = 8  #: how many steps the plan has
+PARAMETERS = 9  #: parameters of each step; the first is the number of its arena in G
+REFRESHES = 10  #: steps of the plan that read no index, the first ones
 # Addresses of arrays: Python calls with one array instead of eight, which takes most of the
 # time of a call. Code that replaces an array writes the new address here.
 AT_A = 11

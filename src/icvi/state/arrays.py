@@ -54,8 +54,8 @@ def _compiles() -> bool:
 class Plan:
     """The compiled steps that a loop runs at every reading, with their arrays."""
 
-    def __init__(self, steps: NDArray[np.int64], parameters: Floats) -> None:
-        self.steps, self.parameters = steps, parameters
+    def __init__(self, steps: NDArray[np.int64], parameters: Floats, refreshes: int) -> None:
+        self.steps, self.parameters, self.refreshes = steps, parameters, refreshes
         self.G = np.zeros((1, 1, 1))
 
 
@@ -496,7 +496,7 @@ class Arenas:
         m = self.meta
         m[L.AT_SWEEP] = sweep
         m[L.STEPS], m[L.PARAMETERS] = plan.parameters.shape
-        m[L.GROUPS], m[L.G_ROWS], _ = plan.G.shape
+        m[L.REFRESHES], m[L.G_ROWS] = plan.refreshes, plan.G.shape[1]
         for place, array in (
             (L.AT_G, plan.G),
             (L.AT_PLAN, plan.steps),

@@ -17,18 +17,19 @@ def make_plan(indices: Sequence[Index], ridges: Sequence[Ridge]) -> Plan:
     """Refresh the caches, then read the indices; compiles what has not been compiled."""
     from icvi.kernels.moments.index_steps import reading_address
 
-    steps = [(address, group, -1) for address, group in _refreshes(wanted(indices), len(ridges))]
-    parameters: list[tuple[float, ...]] = [()] * len(steps)
-    for column, index in enumerate(indices):
+    steps = _refreshes(wanted(indices), len(ridges))
+    refreshes = len(steps)
+    parameters: list[tuple[float, ...]] = [(group,) for _, group in steps]
+    for index in indices:
         address = reading_address(index.reading, index.name, index.needs, own=index.own)
         ridge = index.regularisation
-        steps.append((address, ridges.index(ridge) if ridge else 0, column))
-        parameters.append(index.parameters)
-    width = max([1, *(len(row) for row in parameters)])
-    table = np.zeros((len(steps), width))
+        steps.append((address, ridges.index(ridge) if ridge else 0))
+        parameters.append((steps[-1][1], *index.parameters))
+    table = np.zeros((len(steps), max([1, *map(len, parameters)])))
     for row, values in enumerate(parameters):
         table[row, : len(values)] = values
-    return Plan(np.array(steps, dtype=np.int64).reshape(-1, 3), table)
+    addresses = np.array([address for address, _ in steps], dtype=np.int64)
+    return Plan(addresses, table, refreshes)
 
 
 def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:

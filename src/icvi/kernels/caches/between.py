@@ -51,7 +51,7 @@ def separations(A, Q, C, k, d):
 
 
 @step
-def refresh_between(m, G_pointer, parameters):
+def refresh_between(m, parameters):
     """B, and sep_i where it is asked for or needed."""
     if m[L.STALE] == 0:
         return 0.0

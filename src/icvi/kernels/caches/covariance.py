@@ -13,6 +13,7 @@ from numba import types
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pivots import (
     covariance_scale,
+    group,
     log_pivots,
     loss_allowed,
     plain_unit,
@@ -59,13 +60,13 @@ def log_determinant(A, Q, G, W, J, d):
 
 
 @step
-def refresh_covariance(m, G_pointer, parameters):
+def refresh_covariance(m, parameters):
     """Log-determinants of the clusters that changed and of all data."""
     A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
     Q = array(doubles(m[L.AT_Q]), (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
-    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
-    W = array(G_pointer, (m[L.G_ROWS] * m[L.COLUMNS] // L.LANES, L.LANES))
+    G = array(group(m, parameters), (m[L.G_ROWS], m[L.COLUMNS]))
+    W = array(group(m, parameters), (m[L.G_ROWS] * m[L.COLUMNS] // L.LANES, L.LANES))
     J = np.int64(0)
     for q in range(m[L.STALE] + 1):
         value = log_determinant(A, Q, G, W, J, m[L.D])

@@ -18,7 +18,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, call_step, doubles
+from icvi.kernels.compiler.addresses import array, call_step, doubles, pointer_to
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
@@ -193,7 +193,7 @@ def refresh_families(m, J, want, columns, k):
 
 
 @step
-def refresh_extremes(m, G_pointer, parameters):
+def refresh_extremes(m, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
     columns = m[L.COLUMNS]
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
@@ -208,8 +208,7 @@ def refresh_extremes(m, G_pointer, parameters):
         C[L.LANE, 0] = k
     start = np.int64(0)
     if k > L.MANY and 4 * m[L.STALE] > k and m[L.AT_SWEEP] != 0:
-        address = m[L.AT_SWEEP]
-        call_step(address, m, G_pointer, parameters)
+        call_step(m[L.AT_SWEEP], m, parameters, pointer_to(C, L.DISTANCE))
         start, want = m[L.STALE] - 1, np.int64(0)
     for q in range(start, m[L.STALE]):
         refresh_rows(m, np.int64(C[L.QUEUE, q]), want)

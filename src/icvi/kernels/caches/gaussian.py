@@ -25,6 +25,7 @@ from icvi.kernels.caches.pivots import (
     TINY,
     covariance_scale,
     cross_entropy,
+    group,
     loss_allowed,
     plain_unit,
     precise_enough,
@@ -248,13 +249,13 @@ def refresh_pairs(G, W, J, k, d, want, columns):
 
 
 @step
-def refresh_gaussian(m, G_pointer, parameters):
+def refresh_gaussian(m, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
     A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
-    G = array(G_pointer, (m[L.G_ROWS], columns))
-    W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
+    G = array(group(m, parameters), (m[L.G_ROWS], columns))
+    W = array(group(m, parameters), (m[L.G_ROWS] * columns // LANES, LANES))
     Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):

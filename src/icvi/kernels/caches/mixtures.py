@@ -15,6 +15,7 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.gaussian import factorise, scale_changed
+from icvi.kernels.caches.pivots import group
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
@@ -116,13 +117,13 @@ def sum_pairs(G, clusters, pairs):
 
 
 @step
-def refresh_mixtures(m, G_pointer, parameters):
+def refresh_mixtures(m, parameters):
     """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
     A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
-    G = array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))
+    G = array(group(m, parameters), (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
-    W = array(G_pointer, (m[L.G_ROWS] * columns // LANES, LANES))
+    W = array(group(m, parameters), (m[L.G_ROWS] * columns // LANES, LANES))
     table = first_table(d, columns)
     pairs = table + columns
     members = pairs + columns

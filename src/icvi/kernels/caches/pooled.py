@@ -51,7 +51,7 @@ def compare_all(A, C, k):
 
 
 @step
-def refresh_pooled(m, G_pointer, parameters):
+def refresh_pooled(m, parameters):
     """Bring the pair up to date after the changes in the queue."""
     A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
     C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))

@@ -64,7 +64,7 @@ def exponentials(C, factor, k):
 
 
 @step
-def refresh_spread(m, G_pointer, parameters):
+def refresh_spread(m, parameters):
     """beta_T, and what PS sums; compiled twice, as `extremes.refresh_rows`."""
     if m[L.STALE] > 0:
         if m[L.COLUMNS] == LANES:

@@ -182,7 +182,7 @@ def sweep(A, C, family, k, d):
 
 
 @step
-def sweep_all(m, G_pointer, parameters):
+def sweep_all(m, parameters):
     """Bring all rows of all families up to date.
 
     A step of its own, which few need: it takes as long to compile as all that `extremes` has.

@@ -131,59 +131,24 @@ def records(position, kind):
     return record
 
 
-def _call_at(context, builder, address, pointers):
-    """Call the step at an address; see `step_address`."""
-    if PLAIN:
-        kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
-        return builder.call(builder.inttoptr(address, kind.as_pointer()), pointers)
-    kind = context.call_conv.get_function_type(STEP.return_type, STEP.args)
-    result = cgutils.alloca_once(builder, ir.DoubleType())
-    function = builder.inttoptr(address, kind.as_pointer())
-    # A user's function may raise, and catch, an exception, which is put there.
-    exception = cgutils.alloca_once(builder, kind.args[1].pointee)
-    builder.call(function, [result, exception, *pointers])
-    return builder.load(result, typ=ir.DoubleType())
-
-
 @intrinsic
-def call(typingctx, plan, p, G, meta, parameters):
-    """Call step p of a plan: its address, its group of G and its parameters are in row p.
-
-    In LLVM's terms because views such as G[g] cost more than a typical step.
-    """
+def call_step(typingctx, address, meta, parameters, out):
+    """Call the step at an address (see `step_address`); its value goes to where ``out`` points."""
     del typingctx
-    signature = types.float64(plan, p, G, meta, parameters)
+    signature = types.void(address, meta, parameters, out)
 
     def codegen(context, builder, signature, arguments):
-        plan, G, parameters = (
-            context.make_array(signature.args[place])(context, builder, arguments[place])
-            for place in (0, 2, 4)
-        )
-
-        def row(array, number):
-            """Where row ``number`` of an array begins."""
-            offset = builder.mul(number, builder.extract_value(array.strides, 0))
-            start = builder.ptrtoint(array.data, offset.type)
-            return builder.inttoptr(builder.add(start, offset), array.data.type)
-
-        integer = arguments[1].type
-        step = row(plan, arguments[1])
-        address = builder.load(step, typ=integer)
-        following = builder.gep(step, [integer(1)], source_etype=integer)
-        group = builder.load(following, typ=integer)
-        pointers = [arguments[3], row(G, group), row(parameters, arguments[1])]
-        return _call_at(context, builder, address, pointers)
-
-    return signature, codegen
-
-
-@intrinsic
-def call_step(typingctx, address, meta, G, parameters):
-    """Call the step at an address, with what steps are given."""
-    del typingctx
-    signature = types.float64(address, meta, G, parameters)
-
-    def codegen(context, builder, signature, arguments):
-        return _call_at(context, builder, arguments[0], arguments[1:])
+        address, *pointers, out = arguments
+        if PLAIN:
+            kind = ir.FunctionType(ir.DoubleType(), [pointer.type for pointer in pointers])
+            function = builder.inttoptr(address, kind.as_pointer())
+            builder.store(builder.call(function, pointers), out)
+        else:
+            kind = context.call_conv.get_function_type(STEP.return_type, STEP.args)
+            function = builder.inttoptr(address, kind.as_pointer())
+            # A user's function may raise, and catch, an exception, which is put there.
+            exception = cgutils.alloca_once(builder, kind.args[1].pointee)
+            builder.call(function, [out, exception, *pointers])
+        return context.get_dummy_value()
 
     return signature, codegen

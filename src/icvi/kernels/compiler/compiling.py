@@ -56,8 +56,8 @@ FUSED = {"contract"}
 DOUBLES = types.CPointer(types.float64)
 META = types.CPointer(types.int64)
 
-#: step(meta, G, parameters) -> value; meta has the addresses of all other arrays
-STEP = types.float64(META, DOUBLES, DOUBLES)
+#: step(meta, parameters) -> value; meta has the addresses of all arrays
+STEP = types.float64(META, DOUBLES)
 
 MATRIX = types.float64[:, ::1]
 CUBE = types.float64[:, :, ::1]
@@ -174,7 +174,7 @@ def compiled(
 def step(
     function: Callable[..., Any] | None = None, *, cached: bool = True, fastmath: Any = FUSED
 ) -> Any:
-    """Make an entry point of a function of (meta, G, parameters), for plans to call.
+    """Make an entry point of a function of (meta, parameters), for plans to call.
 
     A user's function is not ``cached``, and may do what Numba allows.
     """

@@ -14,6 +14,7 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
+from icvi.kernels.caches.pivots import group
 from icvi.kernels.compiler.addresses import array, doubles, part
 from icvi.kernels.compiler.compiling import SUMS, kernel, step, step_address
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW
@@ -26,7 +27,7 @@ _steps: dict[tuple[Callable[..., float], Needs], Any] = {}
 ARENAS = {
     "A": "array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))",
     "C": "array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))",
-    "G": "array(G_pointer, (m[L.G_ROWS], m[L.COLUMNS]))",
+    "G": "array(group(m, p), (m[L.G_ROWS], m[L.COLUMNS]))",
 }
 
 #: Where each field of `State` is. A reading is compiled with the fields it reads, no others.
@@ -75,7 +76,7 @@ _KERNELS: dict[Callable[..., Any], Any] = {
 }
 
 _ENTRY = """
-def {name}(m, G_pointer, p):
+def {name}(m, p):
     {arenas}
     {body}
 """
@@ -137,13 +138,14 @@ def _entry(
     arenas = [f"{arena} = {made}" for arena, made in ARENAS.items() if arena in used]
     inner = template.format(
         fields=", ".join(fields),
-        parameters="".join(f", p[{position}]" for position in range(count)),
+        parameters="".join(f", p[{position}]" for position in range(1, count + 1)),
     )
     scope: dict[str, Any] = {
         "L": layout,
         "State": namedtuple("State", needs),
         "array": array,
         "doubles": doubles,
+        "group": group,
         "part": part,
         "nan": float("nan"),
         "reading": body,

@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, call, doubles, integers, pointer_to
+from icvi.kernels.compiler.addresses import array, call_step, doubles, integers, pointer_to
 from icvi.kernels.compiler.compiling import DOUBLES, FUSED, INTEGERS, META, compiled
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.digits import any_digits_lost, much_has_left
@@ -16,7 +16,7 @@ from icvi.kernels.undefined import LOST_DIGITS
 
 @linked(types.void(META, DOUBLES), fastmath=FUSED)
 def take_readings(meta, out):
-    """Run the adopted plan: steps without a column refresh caches, others fill theirs in a row.
+    """Run the adopted plan: the first steps refresh caches, each other one fills a place in a row.
 
     var_i and W, which nearly every index reads, are brought up to date first.
     """
@@ -24,9 +24,9 @@ def take_readings(meta, out):
     A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
     Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
     C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
-    G = array(doubles(meta[L.AT_G]), (meta[L.GROUPS], meta[L.G_ROWS], columns))
-    plan = array(integers(meta[L.AT_PLAN]), (steps, 3))
+    plan = array(integers(meta[L.AT_PLAN]), (steps,))
     parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
+    values = array(out, (steps - meta[L.REFRESHES],))
     end = meta[L.STALE] - 1
     for q in range(end + 1):
         J = np.int64(C[L.QUEUE, q])
@@ -48,13 +48,12 @@ def take_readings(meta, out):
             C[L.QUEUED, 0] = 1.0
     C[L.SINGLE, L.WITHIN] = total(A, L.CP, meta[L.K])
     for p in range(steps):
-        value = call(plan, p, G, meta, parameters)
-        if plan[p, 2] >= 0:
-            out[plan[p, 2]] = value
+        # What a refresh returns is replaced by the first reading.
+        place = pointer_to(values, max(p - meta[L.REFRESHES], 0))
+        call_step(plan[p], meta, pointer_to(parameters, p), place)
     if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
-        for p in range(steps):
-            if plan[p, 2] >= 0:
-                out[plan[p, 2]] = LOST_DIGITS
+        for column in range(values.size):
+            values[column] = LOST_DIGITS
     meta[L.STALE] = 0
 
 
