@@ -41,10 +41,10 @@ def _refreshes(want: int, groups: int) -> list[tuple[int, int]]:
         steps.append((caches.refresh_pooled.address, 0))
     if want & L.WANT_DISTANCES:
         steps.append((caches.refresh_extremes.address, 0))
-    if want & L.WANT_SPREAD:
-        steps.append((caches.refresh_spread.address, 0))
     if want & L.WANT_BETWEEN:
         steps.append((caches.refresh_between.address, 0))
+    if want & L.WANT_SPREAD:
+        steps.append((caches.refresh_spread.address, 0))
     gaussian = []
     if want & L.WANT_PAIRS:
         gaussian.append(caches.refresh_gaussian)
