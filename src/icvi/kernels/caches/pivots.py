@@ -29,7 +29,6 @@ from icvi.kernels.doubles import add, product
 from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
-_E = math.e
 #: Pivots of which two can be multiplied.
 TINY, HUGE = 1e-100, 1e100
 #: How much larger a spread may have been for the high parts of what is left to be precise.

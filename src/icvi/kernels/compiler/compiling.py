@@ -52,7 +52,8 @@ MINIMA = SUMS | {"nnan"}
 #: Flags for everything else: a product and a sum may be fused.
 FUSED = {"contract"}
 
-#: What compiled functions give each other: an array would be seven to nine arguments.
+#: What compiled functions give each other. An array would be seven to nine arguments: eight indices
+#: took 0.212 us instead of 0.206 at k = 15.
 DOUBLES = types.CPointer(types.float64)
 META = types.CPointer(types.int64)
 

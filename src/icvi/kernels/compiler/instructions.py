@@ -77,18 +77,6 @@ lesser = _of_two("minnum")
 greater = _of_two("maxnum")
 
 
-@intrinsic
-def pick(typingctx, condition, a, b):
-    """The number a where a condition holds, else b; both are computed, and nothing branches."""
-    del typingctx, condition, a, b
-    signature = types.float64(types.boolean, types.float64, types.float64)
-
-    def codegen(context, builder, signature, arguments):
-        return builder.select(*arguments)
-
-    return signature, codegen
-
-
 def _constant(kind, number):
     """A number as a constant of an LLVM type, the same in all lanes of a vector."""
     if isinstance(kind, ir.VectorType):
@@ -200,11 +188,6 @@ if PLAIN:
     def greater(a, b):
         """The same, by NumPy."""
         return np.fmax(a, b)
-
-    @kernel
-    def pick(condition, a, b):
-        """The same, with a branch."""
-        return a if condition else b
 
     @kernel
     def power_of_two(m):

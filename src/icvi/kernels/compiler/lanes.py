@@ -256,7 +256,10 @@ greatest_lane = _reduction("fmax")
 
 
 def _comparison(comparison):
-    """An intrinsic f(x, y): where a comparison holds, as the bits of a number; not for nan."""
+    """An intrinsic f(x, y): where a comparison holds, as the bits of a number; not for nan.
+
+    Sums of ones and zeros would be as good, but take longer: eight indices 219 ns instead of 211.
+    """
 
     @intrinsic
     def compared(typingctx, x, y):
@@ -303,15 +306,15 @@ in_features, store_features, sum_features = in_half_lanes, store_line, sum_lanes
 @intrinsic
 def rounded(typingctx, x):
     """The same numbers, which LLVM may not fuse with what is done to them next."""
-    del typingctx
+    del typingctx, x
 
     def codegen(context, builder, signature, arguments):
-        name = f"llvm.arithmetic.fence.v{x.count}f64"
-        kind = ir.FunctionType(_doubles(x.count), [_doubles(x.count)])
+        name = f"llvm.arithmetic.fence.v{LANES}f64"
+        kind = ir.FunctionType(_doubles(LANES), [_doubles(LANES)])
         function = cgutils.get_or_insert_function(builder.module, kind, name)
         return builder.call(function, arguments)
 
-    return x(x), codegen
+    return lanes(lanes), codegen
 
 
 if PLAIN:
