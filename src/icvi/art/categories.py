@@ -15,6 +15,7 @@ from icvi.kernels.art.fuzzy_art import learn_categories, rank_categories
 from icvi.kernels.art.quantizer import learn_prototypes
 from icvi.kernels.art.resonance import CATEGORIES, CHANGES, COUNTERS, EXTRA_ROWS, NOTED, OWNER
 from icvi.kernels.layout import LANES as BLOCK
+from icvi.kernels.memory import zeros_on_cache_lines
 from icvi.labels import Labels, plain
 from icvi.transactions import own_arrays
 from icvi.wording import short
@@ -52,7 +53,7 @@ class Module:
         return self
 
     def __init__(self, d: int) -> None:
-        self.W = np.zeros((1, 2 * d + EXTRA_ROWS, BLOCK))
+        self.W = zeros_on_cache_lines((1, 2 * d + EXTRA_ROWS, BLOCK))
         self.counters = np.zeros(COUNTERS, dtype=np.int64)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -98,7 +99,9 @@ class Module:
     def grow(self) -> None:
         """Double the room if the module is full."""
         if self.k == self.room:
-            self.W = np.concatenate([self.W, np.zeros_like(self.W)])
+            larger = zeros_on_cache_lines((2 * len(self.W), *self.W.shape[1:]))
+            larger[: len(self.W)] = self.W
+            self.W = larger
 
     def learn(
         self,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from icvi.kernels import layout as L
+from icvi.kernels.memory import zeros_on_cache_lines
 from icvi.state.blocks import Block, may_overflow, summed
 from icvi.state.columns import join, settle, show
 from icvi.state.moments import sorted_by_cluster
@@ -31,7 +32,6 @@ _WORST = ((L.NEAREST, np.inf), (L.FARTHEST, -np.inf), (L.NEIGHBOUR, np.inf), (L.
 #: Column of all samples together, whatever their cluster.
 ALL = 0
 
-_LINE = 8  # doubles in a cache line
 _LOG_ROOM = 16  # columns that a log has room for at first
 _MOST_LOGGED = 3  # columns that one change of a single sample may log
 
@@ -70,12 +70,9 @@ def zeros(shape: tuple[int, ...], what: str) -> Floats:
         # The system may overcommit, and kill the process when the memory is used.
         raise MemoryError(message)
     try:
-        block = np.zeros(math.prod(shape) + _LINE)
+        return zeros_on_cache_lines(shape)
     except (MemoryError, ValueError):
         raise MemoryError(message) from None
-    # From a cache line on: registers that span two of them take half as long again to store.
-    start = -block.ctypes.data % (8 * _LINE) // 8
-    return block[start : start + math.prod(shape)].reshape(shape)
 
 
 @functools.cache

@@ -11,11 +11,11 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.art.coding import GROUP, matches_at
-from icvi.kernels.compiler.addresses import row
+from icvi.kernels.compiler.addresses import array, pointer_to
 from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import at_most, lowest_bit
-from icvi.kernels.compiler.lanes import in_all_lanes, load_line, reaching, store_line
+from icvi.kernels.compiler.lanes import in_all_lanes, load, load_line, reaching, store_line
 from icvi.kernels.layout import LANES as BLOCK
 
 #: Rows after the 2d weights: |w|, and the owner's number.
@@ -44,8 +44,11 @@ def add_minima(W, I, first, end, block, out, rest, need):
     number.
     """
     s = in_all_lanes(0.0) if first == 0 else load_line(I, out)
+    # Rows of BLOCK numbers, not of as many as W has, from the first on, not from the last: 600
+    # categories of 16 features took 2.3 us instead of 1.95.
+    w = array(pointer_to(W, block), (W.shape[1], BLOCK))
     for t in range(first, end):
-        s = s + at_most(load_line(row(W, block, t), 0), I[t])
+        s = s + at_most(load(w, t, 0), I[np.uint64(t)])  # it is not negative
     store_line(I, out, s)
     return reaching(s + rest, need)
 
