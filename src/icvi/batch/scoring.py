@@ -13,7 +13,8 @@ from icvi.inputs import as_samples, as_weights
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.labels import NOISE, Labels, as_label_array
-from icvi.state.moments import Moments, gather
+from icvi.state.labelled import gather_labelled
+from icvi.state.moments import Moments
 
 
 def score(
@@ -133,10 +134,10 @@ def moments(
     w = None if weights is None else as_weights(weights, len(X))
     names = Labels(noise_label)
     columns, new = names.encode(label_array)
-    counted = columns != NOISE if w is None else (columns != NOISE) & (w > 0.0)
-    if not counted.all():
-        X, w = X[counted], None if w is None else w[counted]
-        columns, new = names.encode(label_array[counted])
+    if w is not None and not (w > 0.0).all():
+        counted = (columns != NOISE) & (w > 0.0)
+        X, w, label_array = X[counted], w[counted], label_array[counted]
+        columns, new = names.encode(label_array)
     if not new:
         return None
-    return gather(X, columns - 1, len(new), w, scatter=scatter)
+    return gather_labelled(X, columns - 1, len(new), w, scatter=scatter)

@@ -28,7 +28,7 @@ from icvi.insight.split import may_split
 from icvi.insight.verdict import APART, TOUCHING, Grade, Verdict, Weakest
 from icvi.labels import NOISE, Labels, as_label_array
 from icvi.progress import progress
-from icvi.state.moments import gather
+from icvi.state.labelled import gather_labelled
 from icvi.state.one_thread import one_thread
 from icvi.wording import short
 
@@ -104,9 +104,10 @@ def verdict(
     names = Labels(noise_label)
     columns, _ = names.encode(label_array)
     counted = columns != NOISE if w is None else (columns != NOISE) & (w > 0.0)
-    X, label_array, w = X[counted], label_array[counted], None if w is None else w[counted]
+    if not counted.all():
+        X, label_array, w = X[counted], label_array[counted], None if w is None else w[counted]
     columns, known = names.encode(label_array)
-    moments = gather(X, columns - 1, len(known), w, scatter=True)
+    moments = gather_labelled(X, columns - 1, len(known), w, scatter=True)
     assert moments.S is not None
     groups = Groups(moments.n, moments.high, moments.S / moments.n[:, None, None])
     rng = np.random.default_rng(seed)

@@ -24,7 +24,7 @@ from numba import types
 from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
-from icvi.kernels.compiler.lanes import kind_of
+from icvi.kernels.compiler.lanes import kind_of, store_features
 
 PAIR = types.UniTuple(types.float64, 2)
 
@@ -66,6 +66,28 @@ def add_product(s, s_low, a, a_low, b, b_low):
     """(s, s_low) + (a, a_low) (b, b_low)."""
     p, p_low = product(a, a_low, b, b_low)
     return add(s, s_low, p, p_low)
+
+
+@embedded(returns=pair, forceinline=True, fastmath=False)
+def mean_of(total, rest, n, n_low):
+    """A centroid from the sum of its samples, in two parts.
+
+    Sums of samples of like size are exact: centroids do not depend on the order of the samples,
+    and centroids that coincide have distance 0, not rounding. For that the low part of a centroid
+    comes from a true division: equal means have equal low parts, whatever sum and n they come from.
+    """
+    inverse = 1.0 / n
+    mean = total * inverse
+    mean = mean + ((fma(-mean, n, total) + rest) - mean * n_low) * inverse
+    return mean, ((fma(-mean, n, total) + rest) - mean * n_low) / n
+
+
+@embedded(forceinline=True)
+def put_pair(high, low, t, numbers):
+    """FEATURES features, in two parts, into two rows of Q."""
+    x, x_low = numbers  # an index would be compiled with what it raises
+    store_features(high, t, x)
+    store_features(low, t, x_low)
 
 
 @embedded(returns=PAIR, fastmath=False, forceinline=True)

@@ -23,9 +23,9 @@ from icvi.kernels.compiler.compiling import (
     compiled,
 )
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.doubles import add, product
+from icvi.kernels.doubles import add, mean_of, product
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.columns import add_scatter, mean_of, show
+from icvi.kernels.moments.columns import add_scatter, show
 from icvi.kernels.moments.everything import count
 from icvi.kernels.moments.plan import take_readings
 

@@ -28,6 +28,8 @@ from icvi.state.two_doubles import Array, Pair, inverse_root
 
 Booleans = NDArray[np.bool_]
 
+_NUMBERS = 200_000  # in matrices that are factorised at once
+
 #: A cluster, or all samples.
 _Number = int | None
 
@@ -58,14 +60,17 @@ class Gaussians:
 
     def pair_entropies(self) -> Array:
         """h_ij of all pairs i < j."""
-        m, k = self._m, len(self._Sigma)
-        rows = [np.empty(0)]
-        for i in range(k - 1):
-            e = (m.high[i + 1 :] - m.high[i]) + (m.low[i + 1 :] - m.low[i])
-            pairs = [(i, j) for j in range(i + 1, k)]
-            found = self._factor(self._Sigma[i + 1 :] + self._Sigma[i], e, pairs)
-            rows.append(cross_entropy(*found, self._d))
-        return np.concatenate(rows)
+        m = self._m
+        first, second = np.triu_indices(len(self._Sigma), 1)
+        h, step = np.empty(len(first)), max(1, _NUMBERS // self._d**2)
+        for start in range(0, len(h), step):
+            some = slice(start, start + step)
+            i, j = first[some], second[some]
+            e = (m.high[j] - m.high[i]) + (m.low[j] - m.low[i])
+            pairs = list(zip(i.tolist(), j.tolist(), strict=True))
+            found = self._factor(self._Sigma[j] + self._Sigma[i], e, pairs)
+            h[some] = cross_entropy(*found, self._d)
+        return h
 
     def _factor(
         self, Sigma: Array, e: Array, pairs: Sequence[tuple[_Number, _Number]]

@@ -20,8 +20,8 @@ from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import store
+from icvi.kernels.doubles import mean_of
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.columns import mean_of
 from icvi.kernels.sums import dot, square_gap
 
 

@@ -25,8 +25,8 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import doubles
 from icvi.kernels.compiler.compiling import DOUBLES
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.digits import digits_lost
 from icvi.kernels.doubles import add, product
-from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LARGEST_H, LN_2PI, NEAR_ONE, TOLERANCE, UNIT
 
 #: Pivots of which two can be multiplied.

@@ -21,8 +21,8 @@ from icvi.kernels.caches.pivots import (
     work_row,
 )
 from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.digits import digits_lost
 from icvi.kernels.doubles import add_product, inverse_root
-from icvi.kernels.moments.digits import digits_lost
 from icvi.kernels.rounding import LEFT, MEANS, SUMS, TWO_DOUBLES
 
 # The trace of a scatter that has never lost a sample, but for rounding.

@@ -23,10 +23,9 @@ from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import FEATURES, in_all_lanes, load, only_clusters, sum_lanes
 from icvi.kernels.compiler.lanes import load_features as at
-from icvi.kernels.doubles import add, subtract
+from icvi.kernels.doubles import add, put_pair, subtract
 from icvi.kernels.elementary import exp_negative
 from icvi.kernels.layout import LANES
-from icvi.kernels.moments.columns import put
 from icvi.kernels.sums import square_gap, total
 
 
@@ -38,8 +37,8 @@ def follow(Q, J, d):
     v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
     for t in range(0, d, FEATURES):
         step, rest = subtract(at(v, t), at(v_low, t), at(counted, t), at(counted_low, t))
-        put(total, total_low, t, add(at(total, t), at(total_low, t), step, rest))
-        put(counted, counted_low, t, (at(v, t), at(v_low, t)))
+        put_pair(total, total_low, t, add(at(total, t), at(total_low, t), step, rest))
+        put_pair(counted, counted_low, t, (at(v, t), at(v_low, t)))
 
 
 @embedded(returns=types.float64)

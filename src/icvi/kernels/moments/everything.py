@@ -18,8 +18,7 @@ from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.compiler.lanes import FEATURES, in_features, load_sample
 from icvi.kernels.compiler.lanes import load_features as at
-from icvi.kernels.doubles import add, add_product, product, subtract
-from icvi.kernels.moments.columns import mean_of, put
+from icvi.kernels.doubles import add, add_product, mean_of, product, put_pair, subtract
 
 
 @embedded(fastmath=False, forceinline=True)
@@ -31,7 +30,7 @@ def count(A, Q, J, x, w):
     for t in range(0, x.size, FEATURES):
         point = load_sample(x, t)
         p = point * w
-        put(s, s_low, t, add(at(s, t), at(s_low, t), p, fma(point, w, -p)))
+        put_pair(s, s_low, t, add(at(s, t), at(s_low, t), p, fma(point, w, -p)))
 
 
 @embedded(fastmath=False)
@@ -48,5 +47,5 @@ def sum_variances(A, Q, k, d):
             lift, lift_low = product(A[L.HELD, i], A[L.HELD + 1, i], e, e_low)
             T, T_low = add(T, T_low, at(S, t), at(S_low, t))
             T, T_low = add_product(T, T_low, lift, lift_low, e, e_low)
-        put(row(Q, 0, L.Q_MEAN), row(Q, 0, L.Q_MEAN + 1), t, (mu, mu_low))
-        put(row(Q, 0, L.Q_S), row(Q, 0, L.Q_S + 1), t, (T, T_low))
+        put_pair(row(Q, 0, L.Q_MEAN), row(Q, 0, L.Q_MEAN + 1), t, (mu, mu_low))
+        put_pair(row(Q, 0, L.Q_S), row(Q, 0, L.Q_S + 1), t, (T, T_low))

@@ -9,7 +9,7 @@ from icvi.kernels import layout as L
 from icvi.kernels.compiler.addresses import array, call_step, doubles, integers, pointer_to
 from icvi.kernels.compiler.compiling import DOUBLES, FUSED, INTEGERS, META, compiled
 from icvi.kernels.compiler.linked import linked
-from icvi.kernels.moments.digits import any_digits_lost, much_has_left
+from icvi.kernels.digits import any_digits_lost, much_has_left
 from icvi.kernels.sums import square_size, total
 from icvi.kernels.undefined import LOST_DIGITS
 

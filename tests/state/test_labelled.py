@@ -1,0 +1,187 @@
+"""Many labelled samples: compiled moments are those of fractions, whatever the parts and cores."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import icvi
+from icvi.state import labelled, moments
+from icvi.state.labelled import gather_labelled
+
+PART = 64
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch):
+    """Compiled code sums a handful of samples, in several parts, in threads."""
+    monkeypatch.setattr(labelled, "_MANY", 0)
+    monkeypatch.setattr(labelled, "_PART", PART)
+    monkeypatch.setattr(moments, "_MANY", 0)
+
+
+def compiled(X, codes, k, scatter=True):
+    found = gather_labelled(X, np.asarray(codes, dtype=np.int64), k, None, scatter=scatter)
+    assert found.samples == int((np.asarray(codes) >= 0).sum())
+    return found
+
+
+def exact(x):
+    """Mean and scatter of samples in fractions."""
+    rows = [[Fraction(float(value)) for value in row] for row in x]
+    d = x.shape[1]
+    mean = [sum(row[t] for row in rows) / len(rows) for t in range(d)]
+    scatter = [
+        [sum((row[i] - mean[i]) * (row[j] - mean[j]) for row in rows) for j in range(d)]
+        for i in range(d)
+    ]
+    return mean, scatter
+
+
+def check(found, X, codes, scatter=True):
+    """Compare with fractions; the scatter to rounding of its own diagonal."""
+    for i in range(len(found.n)):
+        x = X[np.asarray(codes) == i]
+        mean, S = exact(x)
+        assert found.n[i] == len(x)
+        for t, value in enumerate(mean):
+            error = abs(Fraction(found.high[i, t]) + Fraction(found.low[i, t]) - value)
+            assert error <= abs(value) * Fraction(2) ** -100
+        spread = [float(S[t][t]) ** 0.5 for t in range(X.shape[1])]
+        assert found.CP[i] == pytest.approx(sum(s * s for s in spread), rel=1e-13, abs=0.0)
+        if scatter:
+            for t, row in enumerate(S):
+                for u, value in enumerate(row):
+                    allowed = 1e-13 * spread[t] * spread[u]
+                    assert abs(found.S[i, t, u] - float(value)) <= allowed
+
+
+def blobs(seed, n, d, k):
+    rng = np.random.default_rng(seed)
+    codes = np.concatenate([np.arange(k), rng.integers(0, k, n - k)])
+    return rng.normal(size=(n, d)) + 7.0 * rng.normal(size=(k, d))[codes], codes
+
+
+@pytest.mark.parametrize("scatter", [True, False])
+@pytest.mark.parametrize("d", [1, 2, 7, 8, 9, 17])
+def test_moments_are_those_of_fractions(d, scatter):
+    X, codes = blobs(d, 300, d, 5)
+    check(compiled(X, codes, 5, scatter), X, codes, scatter)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 300), st.integers(1, 4), st.integers(1, 6))
+def test_sizes_of_all_kinds(seed, n, d, k):
+    k = min(k, n)
+    X, codes = blobs(seed, n, d, k)
+    check(compiled(X, codes, k), X, codes)
+
+
+@pytest.mark.parametrize("offset", [1e3, 1e8, 1e12, -1e15])
+def test_an_offset_costs_no_digits(offset):
+    X, codes = blobs(3, 200, 3, 3)
+    X += offset
+    check(compiled(X, codes, 3), X, codes)
+
+
+@pytest.mark.parametrize("scatter", [True, False])
+@pytest.mark.parametrize("size", [1e3, 1e6, 1e12])
+def test_a_first_sample_far_away_costs_no_digits(size, scatter):
+    # Squares about it would cancel.
+    X, codes = blobs(4, 200, 3, 3)
+    X[0] = size
+    check(compiled(X, codes, 3, scatter), X, codes, scatter)
+    X[PART * 2 :] += size  # and from one part to the next
+    check(compiled(X, codes, 3, scatter), X, codes, scatter)
+
+
+def test_squares_that_cancel_are_summed_again(monkeypatch):
+    again = []
+    monkeypatch.setattr(
+        labelled,
+        "of_part",
+        lambda X, members, *rest: again.append(len(members)) or moments.of_part(X, members, *rest),
+    )
+    X, codes = np.full((60, 2), 1.0), np.zeros(60, dtype=np.int64)
+    X += np.random.default_rng(0).normal(size=X.shape) * 1e-6
+    check(compiled(X, codes, 1), X, codes)
+    assert again == []
+    X[0] = 5.0
+    check(compiled(X, codes, 1), X, codes)
+    assert again == [60]
+
+
+def test_clusters_of_equal_samples_have_no_spread():
+    X = np.repeat([[0.1, 1e9 + 0.3], [1.0 / 3.0, -7.7]], 100, axis=0)
+    codes = np.repeat([0, 1], 100)
+    found = compiled(X, codes, 2)
+    assert not found.S.any()
+    assert not found.CP.any()
+    assert found.high.tolist() == [X[0].tolist(), X[100].tolist()]
+    assert not found.low.any()
+
+
+def test_clusters_that_come_late_and_leave_early():
+    X, _ = blobs(5, 4 * PART, 2, 1)
+    codes = np.repeat(np.arange(4), PART)
+    check(compiled(X, codes, 4), X, codes)
+    check(compiled(X[::-1].copy(), codes, 4), X[::-1], codes)
+
+
+def test_noise_is_left_out():
+    X, codes = blobs(6, 300, 3, 4)
+    codes[20:60], codes[-1] = -1, -1
+    found = compiled(X, codes, 4)
+    check(found, X, codes)
+    for i in (None, 0, 3):
+        x = X[codes >= 0] if i is None else X[codes == i]
+        mean, S = exact(x)
+        precise = found.again(i)
+        assert precise.samples == precise.n == len(x)
+        assert precise.mean.high == pytest.approx([float(value) for value in mean])
+        assert precise.S.high == pytest.approx(np.array(S, dtype=float))
+
+
+def test_no_digit_depends_on_the_number_of_cores(monkeypatch):
+    X, codes = blobs(7, 1000, 3, 4)
+    first = compiled(X, codes, 4)
+    monkeypatch.setattr(moments, "cores", lambda: 1)
+    other = compiled(X, codes, 4)
+    for name in ("n", "high", "low", "CP", "S"):
+        assert np.array_equal(getattr(first, name), getattr(other, name))
+
+
+def test_what_is_passed_stays_as_it_is():
+    X, codes = blobs(8, 300, 3, 4)
+    codes[5] = -1
+    before = X.copy(), codes.copy()
+    X.flags.writeable = False  # such as a memory map
+    compiled(X, codes, 4)
+    assert np.array_equal(X, before[0])
+    assert np.array_equal(codes, before[1])
+
+
+@pytest.mark.parametrize("noise", [None, 2])
+def test_scores_are_those_of_few_samples(monkeypatch, noise):
+    X, codes = blobs(9, 500, 4, 5)
+    found = icvi.scores(X, codes, "all", noise_label=noise)
+    monkeypatch.setattr(labelled, "_MANY", 10**9)
+    assert found == pytest.approx(icvi.scores(X, codes, "all", noise_label=noise), rel=1e-11)
+
+
+@pytest.mark.parametrize("scatter", [True, False])
+def test_weights_and_large_scatters_are_left_to_numpy(monkeypatch, scatter):
+    def refuse(*_):
+        raise AssertionError("compiled")
+
+    monkeypatch.setattr(labelled, "_compiled", refuse)
+    X, codes = blobs(10, 300, 41, 3)
+    codes[7] = -1
+    found = gather_labelled(X, codes, 3, np.ones(300), scatter=scatter)
+    assert found.n.sum() == 299
+    if scatter:
+        assert gather_labelled(X, codes, 3, None, scatter=True).n.sum() == 299
