@@ -29,22 +29,34 @@ class Row:
     ratio: float | None = None
     at_least: float | None = None
     at_most: float | None = None
+    floor_at_most: float | None = None
     ratio_unit: str = "x"
 
     @property
     def met(self) -> bool | None:
-        """Whether the target is met; None without a target or a measurement."""
-        if self.ratio is None or (self.at_least is None and self.at_most is None):
-            return None
-        enough = self.at_least is None or self.ratio >= self.at_least
-        return enough and (self.at_most is None or self.ratio <= self.at_most)
+        """Whether all targets are met; None without a target or a measurement."""
+        measured = [
+            (self.ratio, self.at_least, self.at_most),
+            (self.over_floor, None, self.floor_at_most),
+        ]
+        found = [
+            (least is None or value >= least) and (most is None or value <= most)
+            for value, least, most in measured
+            if value is not None and (least is not None or most is not None)
+        ]
+        return all(found) if found else None
 
     @property
     def target(self) -> str:
-        """The target in words."""
+        """The targets in words."""
+        words = []
         if self.at_least is not None:
-            return f">= {self.at_least:g} {self.ratio_unit}"
-        return "" if self.at_most is None else f"<= {self.at_most:g} {self.ratio_unit}"
+            words.append(f">= {self.at_least:g} {self.ratio_unit}")
+        if self.at_most is not None:
+            words.append(f"<= {self.at_most:g} {self.ratio_unit}")
+        if self.floor_at_most is not None:
+            words.append(f"floor <= {self.floor_at_most:g} x")
+        return ", ".join(words)
 
     @property
     def over_floor(self) -> float | None:
@@ -95,7 +107,8 @@ def show(rows: list[Row], about: dict[str, Any], console: Console) -> None:
     console.print("  ".join(f"{name} {value}" for name, value in about.items()), highlight=False)
     missed = [row for row in rows if row.met is False]
     for row in missed:
-        text = f"[bold red]missed[/] {row.what}: {quantity(row)}, target {row.target}"
+        over = "" if row.over_floor is None else f" ({row.over_floor:.2f} x the floor)"
+        text = f"[bold red]missed[/] {row.what}: {quantity(row)}{over}, target {row.target}"
         console.print(text, highlight=False)
     if not missed:
         console.print("every target measured here is met")

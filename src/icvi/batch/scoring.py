@@ -1,4 +1,7 @@
-"""Validity indices of a labelled data set, without a stream and, but for prototypes, a compiler."""
+"""Validity indices of a labelled data set, without a stream.
+
+Nothing is compiled but for indices on prototypes, and for many samples (see `state.labelled`).
+"""
 
 from __future__ import annotations
 
@@ -69,6 +72,9 @@ def scores(
     undefined: Undefined = "nan",
 ) -> dict[str, float]:
     """Several validity indices of labelled data, from one pass over it.
+
+    Ten million numbers or more are summed by code that is compiled at first use, on all cores; with
+    fewer, nothing is compiled.
 
     Indices on prototypes, such as Conn, depend on the order of the samples. They are read at the
     end of a stream of the rows of X, with the prototypes of a `Quantizer` that has the bounds of X.
