@@ -247,6 +247,8 @@ def scores():
     icvi.score(X, LABELS, "CH")
     icvi.scores(X, LABELS, "all", weights=np.full(60, 2.0))
     icvi.scores(X, LABELS, ["Conn"])
+    many = np.arange(5_000_000) % 60  # so many numbers that compiled code sums them
+    icvi.scores(X[many], LABELS[many], "paper")
     icvi.scores_by(np.arange(1200) % 400, np.tile(X, (20, 1)), np.tile(LABELS, 20), "all")
     icvi.reasons([icvi.score(X, LABELS, "CH")])
     icvi.verdict(X, LABELS)
