@@ -179,9 +179,11 @@ def test_weights_and_large_scatters_are_left_to_numpy(monkeypatch, scatter):
         raise AssertionError("compiled")
 
     monkeypatch.setattr(labelled, "_compiled", refuse)
-    X, codes = blobs(10, 300, 41, 3)
+    X, codes = blobs(10, 300, 65, 3)
     codes[7] = -1
     found = gather_labelled(X, codes, 3, np.ones(300), scatter=scatter)
     assert found.n.sum() == 299
     if scatter:
         assert gather_labelled(X, codes, 3, None, scatter=True).n.sum() == 299
+        monkeypatch.setattr(labelled, "_FEW", 5)
+        assert gather_labelled(X[:, :2], codes, 3, None, scatter=True).n.sum() == 299

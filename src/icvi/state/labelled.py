@@ -31,8 +31,12 @@ Integers = NDArray[np.int64]
 _MANY = 10_000_000  # numbers
 #: Samples that are summed at once, whatever the number of cores, on which no digit depends.
 _PART = 65_536
-#: Features up to which a scatter is small enough for it.
-_FEATURES = 40
+#: Features up to which a scatter is small enough for it: 10,000,000 numbers in 20 clusters take 26 ms
+#: instead of 156 in 20 features, 35 instead of 152 in 40, 87 instead of 126 in 100, and 780 instead
+#: of 140 in 300, where products of matrices are faster.
+_FEATURES = 64
+#: Clusters, times features where there is a scatter, that have few sums beside the samples of a part.
+_FEW = _PART // 4
 #: The most that n (mean - centre)^2 may be of the squares that remain when it is subtracted.
 _MOST_CANCELLED = 48.0
 
@@ -42,7 +46,7 @@ def gather_labelled(
 ) -> Moments:
     """Moments of the clusters 0..k-1 that ``codes`` assigns to the samples; -1 is no cluster."""
     d = X.shape[1]
-    many = weights is None and X.size >= _MANY and k * (d if scatter else 1) <= _PART // 4
+    many = weights is None and X.size >= _MANY and k * (d if scatter else 1) <= _FEW
     if many and (d <= _FEATURES or not scatter):
         return _compiled(X, codes, k, scatter)
     if (codes < 0).any():
