@@ -31,11 +31,11 @@ Integers = NDArray[np.int64]
 _MANY = 10_000_000  # numbers
 #: Samples that are summed at once, whatever the number of cores, on which no digit depends.
 _PART = 65_536
-#: Features up to which a scatter is small enough for it: 10,000,000 numbers in 20 clusters take 26 ms
-#: instead of 156 in 20 features, 35 instead of 152 in 40, 87 instead of 126 in 100, and 780 instead
-#: of 140 in 300, where products of matrices are faster.
+#: Features up to which a scatter is small enough for it: ten million numbers in 20 clusters take
+#: 26 ms instead of 156 in 20 features, 35 instead of 152 in 40, 87 instead of 126 in 100, and 780
+#: instead of 140 in 300, where products of matrices are faster.
 _FEATURES = 64
-#: Clusters, times features where there is a scatter, that have few sums beside the samples of a part.
+#: Clusters, times features where there is a scatter, whose sums are few beside a part's samples.
 _FEW = _PART // 4
 #: The most that n (mean - centre)^2 may be of the squares that remain when it is subtracted.
 _MOST_CANCELLED = 48.0
