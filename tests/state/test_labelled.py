@@ -21,6 +21,7 @@ def _few_are_many(monkeypatch):
     """Compiled code sums a handful of samples, in several parts, in threads."""
     monkeypatch.setattr(labelled, "_MANY", 0)
     monkeypatch.setattr(labelled, "_PART", PART)
+    monkeypatch.setattr(labelled, "_GROUP", 2)
     monkeypatch.setattr(moments, "_MANY", 0)
 
 
