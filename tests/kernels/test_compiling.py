@@ -104,6 +104,7 @@ PLAIN_TESTS = [
     "indices/test_precision.py",
     "tracking/test_tracker.py",
     "art/test_fuzzy_art.py",
+    "state/test_labelled.py",
 ]
 
 
