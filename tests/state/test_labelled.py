@@ -10,6 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import icvi
+from icvi.indices.from_moments.gaussians import _sums
+from icvi.kernels.rounding import UNIT
 from icvi.state import labelled, moments
 from icvi.state.labelled import gather_labelled
 
@@ -114,6 +116,18 @@ def test_squares_that_cancel_are_summed_again(monkeypatch):
     X[0] = 5.0
     check(compiled(X, codes, 1), X, codes)
     assert again == [60]
+
+
+@pytest.mark.parametrize("n", [3_000, 60_000])
+def test_rounding_stays_within_what_is_counted_with(monkeypatch, n):
+    # One after the other, the products of 60,000 samples are beyond it.
+    monkeypatch.setattr(labelled, "_PART", 65_536)
+    X = np.random.default_rng(11).normal(size=(n, 40))
+    found = compiled(X, np.zeros(n), 1)
+    S = found.again(0).S.high
+    spread = np.sqrt(S.diagonal())
+    units = np.abs(found.S[0] - S) / np.outer(spread, spread) / UNIT
+    assert units.max() <= _sums(n)
 
 
 def test_clusters_of_equal_samples_have_no_spread():

@@ -109,11 +109,11 @@ def _sums(X: Array, codes: Integers, k: int, scatter: bool) -> _Sums:
 
     # Noise is a cluster like others until here: the kernel has no use for branches.
     noise = bool((codes < 0).any())
-    d, n = X.shape[1], np.zeros(k + noise)
-    Q = zeros_on_cache_lines(block_shape(len(n), d, scatter))
-    sum_labelled.compiled(X, np.where(codes < 0, k, codes) if noise else codes, n, Q)
-    n, Q = n[:k], Q[:k, :, :d]
-    sums, S = (Q[:, 0], Q[:, 1]), Q[:, SCATTER:] if scatter else Q[:, SCATTER]
+    d, counts = X.shape[1], np.zeros(k + noise, dtype=np.int64)
+    Q = zeros_on_cache_lines(block_shape(len(counts), d, scatter))
+    sum_labelled.compiled(X, np.where(codes < 0, k, codes) if noise else codes, counts, Q)
+    n, Q = counts[:k].astype(np.float64), Q[:k, :, :d]
+    sums, S = (Q[:, 0], Q[:, 1]), Q[:, SCATTER : SCATTER + d] if scatter else Q[:, SCATTER]
     some = np.maximum(n, 1.0)[:, None]
     mean = quotient(*sums, some, 0.0)
     gap = (mean[0] - Q[:, CENTRE]) + mean[1]
