@@ -60,17 +60,17 @@ class Gaussians:
 
     def pair_entropies(self) -> Array:
         """h_ij of all pairs i < j."""
-        m = self._m
-        first, second = np.triu_indices(len(self._Sigma), 1)
-        h, step = np.empty(len(first)), max(1, _NUMBERS // self._d**2)
-        for start in range(0, len(h), step):
-            some = slice(start, start + step)
-            i, j = first[some], second[some]
+        m, k = self._m, len(self._Sigma)
+        step = max(1, _NUMBERS // (k * self._d**2))
+        rows = [np.empty(0)]
+        for start in range(0, k - 1, step):
+            i, j = np.nonzero(np.arange(k) > np.arange(start, min(start + step, k - 1))[:, None])
+            i += start
             e = (m.high[j] - m.high[i]) + (m.low[j] - m.low[i])
             pairs = list(zip(i.tolist(), j.tolist(), strict=True))
             found = self._factor(self._Sigma[j] + self._Sigma[i], e, pairs)
-            h[some] = cross_entropy(*found, self._d)
-        return h
+            rows.append(cross_entropy(*found, self._d))
+        return np.concatenate(rows)
 
     def _factor(
         self, Sigma: Array, e: Array, pairs: Sequence[tuple[_Number, _Number]]
