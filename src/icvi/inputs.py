@@ -27,6 +27,13 @@ _BOOLS = (bool, np.bool_)
 
 def as_samples(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
     """X as a C-contiguous (n, d) array of finite float64, n and d at least 1."""
+    array = as_table(X, n_features)
+    check_entries(array)
+    return array
+
+
+def as_table(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
+    """The same, but nobody has looked at the entries; `check_entries` does."""
     array = as_floats(X, "X")
     if array.ndim != 2:
         hint = "; for one feature use X.reshape(-1, 1)" if array.ndim == 1 else ""
@@ -36,9 +43,13 @@ def as_samples(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
     if array.shape[0] == 0:
         raise ValueError("expected at least one sample, got none")
     _check_features(array.shape[1], n_features)
+    return array
+
+
+def check_entries(array: NDArray[np.float64]) -> None:
+    """Refuse samples with entries that are not finite, or too large."""
     if not _all_within(array):
         raise ValueError(_not_finite(array))
-    return array
 
 
 def as_sample(x: Any, n_features: int | None = None) -> NDArray[np.float64]:
@@ -50,8 +61,7 @@ def as_sample(x: Any, n_features: int | None = None) -> NDArray[np.float64]:
         )
         raise ValueError(f"expected one sample of shape (features,), got {array.shape}{hint}")
     _check_features(array.size, n_features)
-    if not _all_within(array):
-        raise ValueError(_not_finite(array))
+    check_entries(array)
     return array
 
 

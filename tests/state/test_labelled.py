@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 
 import icvi
 from icvi.indices.from_moments.gaussians import _sums
+from icvi.inputs import LARGEST
 from icvi.kernels.rounding import UNIT
 from icvi.state import labelled, moments
-from icvi.state.labelled import gather_labelled
+from icvi.state.labelled import gather_labelled, gather_numbered
 
 PART = 64
 
@@ -28,7 +30,8 @@ def _few_are_many(monkeypatch):
 
 
 def compiled(X, codes, k, scatter=True):
-    found = gather_labelled(X, np.asarray(codes, dtype=np.int64), k, None, scatter=scatter)
+    columns = np.asarray(codes, dtype=np.int64) + 1
+    found = gather_labelled(X, columns, k, None, scatter=scatter)
     assert found.samples == int((np.asarray(codes) >= 0).sum())
     return found
 
@@ -61,6 +64,15 @@ def check(found, X, codes, scatter=True):
                 for u, value in enumerate(row):
                     allowed = 1e-13 * spread[t] * spread[u]
                     assert abs(found.S[i, t, u] - float(value)) <= allowed
+
+
+def check_again(found, x, i):
+    """Compare a scatter in two doubles with fractions."""
+    precise = found.again(i)
+    mean, S = exact(x)
+    assert precise.samples == precise.n == len(x)
+    assert precise.mean.high == pytest.approx([float(value) for value in mean])
+    assert precise.S.high == pytest.approx(np.array(S, dtype=float))
 
 
 def blobs(seed, n, d, k):
@@ -153,12 +165,7 @@ def test_noise_is_left_out():
     found = compiled(X, codes, 4)
     check(found, X, codes)
     for i in (None, 0, 3):
-        x = X[codes >= 0] if i is None else X[codes == i]
-        mean, S = exact(x)
-        precise = found.again(i)
-        assert precise.samples == precise.n == len(x)
-        assert precise.mean.high == pytest.approx([float(value) for value in mean])
-        assert precise.S.high == pytest.approx(np.array(S, dtype=float))
+        check_again(found, X[codes >= 0] if i is None else X[codes == i], i)
 
 
 def test_no_digit_depends_on_the_number_of_cores(monkeypatch):
@@ -196,9 +203,104 @@ def test_weights_and_large_scatters_are_left_to_numpy(monkeypatch, scatter):
     monkeypatch.setattr(labelled, "_compiled", refuse)
     X, codes = blobs(10, 300, 65, 3)
     codes[7] = -1
-    found = gather_labelled(X, codes, 3, np.ones(300), scatter=scatter)
+    found = gather_labelled(X, codes + 1, 3, np.ones(300), scatter=scatter)
     assert found.n.sum() == 299
     if scatter:
-        assert gather_labelled(X, codes, 3, None, scatter=True).n.sum() == 299
+        assert gather_labelled(X, codes + 1, 3, None, scatter=True).n.sum() == 299
         monkeypatch.setattr(labelled, "_FEW", 5)
-        assert gather_labelled(X[:, :2], codes, 3, None, scatter=True).n.sum() == 299
+        assert gather_labelled(X[:, :2], codes + 1, 3, None, scatter=True).n.sum() == 299
+
+
+@pytest.mark.parametrize("kind", ["i1", "i2", "i8", "u1", "u4", "u8", ">i8"])
+def test_labels_of_all_widths_and_orders(kind):
+    X, codes = blobs(12, 300, 3, 4)
+    labels = (np.array([100, 3, 7, 50])[codes]).astype(kind)
+    found = gather_numbered(X, labels, None, scatter=True)
+    check(found, X, np.searchsorted([3, 7, 50, 100], labels))
+    check_again(found, X[codes == 1], 0)
+    everyother = gather_numbered(X, np.repeat(labels, 2)[::2], None, scatter=True)
+    assert np.array_equal(everyother.S, found.S)
+
+
+_LEAST = np.iinfo(np.int64).min
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([-128, -3, 5, 120], dtype=np.int8),  # further apart than fits
+        np.array([_LEAST, _LEAST + 1, _LEAST + 2, _LEAST + 9]),
+    ],
+)
+def test_labels_may_be_negative_and_read_only(values):
+    X, codes = blobs(13, 300, 3, 4)
+    labels = values[codes]
+    labels.flags.writeable = False
+    found = gather_numbered(X, labels, None, scatter=True)
+    check(found, X, codes)
+    check_again(found, X[codes == 3], 3)
+    assert icvi.scores(X, labels, ["CH", "rH"]) == icvi.scores(X, codes, ["CH", "rH"])
+
+
+@pytest.mark.parametrize("noise", [2, 2.0, np.int8(2)])
+def test_noise_is_what_equals_the_noise_label(noise):
+    X, codes = blobs(14, 300, 3, 4)
+    labels = np.array([5, 2, 9, 11])[codes]
+    found = gather_numbered(X, labels, noise, scatter=True)
+    kept = np.array([0, -1, 1, 2])[codes]
+    check(found, X, kept)
+    assert found.samples == int((codes != 1).sum())
+    check_again(found, X[codes != 1], None)
+    check_again(found, X[codes == 2], 1)
+
+
+def test_all_samples_may_be_noise():
+    X, _ = blobs(15, 300, 3, 4)
+    assert np.isnan(icvi.score(X, np.full(300, 7), "CH", noise_label=7))
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["a", "b", "c"],
+        [0.5, 1.5, 2.5],
+        [0, 1, 10**6],
+        np.array([0, 1, 2**63], dtype=np.uint64),
+        [True, False, True],
+    ],
+)
+def test_other_labels_are_numbered_first(labels):
+    X, codes = blobs(16, 300, 3, 3)
+    given = np.array(labels)[codes]
+    assert gather_numbered(X, given, None, scatter=True) is None
+    clusters = np.unique(given, return_inverse=True)[1]
+    assert icvi.scores(X, given) == pytest.approx(icvi.scores(X, clusters), rel=1e-12)
+
+
+@pytest.mark.parametrize("labels", [None, "abcd"])
+@pytest.mark.parametrize("at", [(0, 0), (299, 2), (PART * 3 + 5, 1)])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 2.0 * LARGEST, -2.0 * LARGEST])
+def test_entries_that_are_refused(monkeypatch, labels, at, bad):
+    X, codes = blobs(17, 300, 3, 4)
+    given = codes if labels is None else np.array(list(labels))[codes]
+    X[at] = bad
+    with pytest.raises(ValueError, match=f"at sample {at[0]}, feature {at[1]}") as many:
+        icvi.scores(X, given)
+    monkeypatch.setattr(labelled, "_MANY", 10**9)
+    with pytest.raises(ValueError, match=re.escape(str(many.value))):
+        icvi.scores(X, given)
+
+
+def test_the_largest_entries_are_taken():
+    X, codes = blobs(18, 300, 3, 4)
+    X[:150, 1], X[150:, 1] = LARGEST, -LARGEST
+    found = gather_numbered(X, codes, None, scatter=False)
+    assert found.n.sum() == 300
+    assert np.isfinite(found.high).all()
+
+
+def test_labels_that_change_while_they_are_read_are_refused():
+    X, codes = blobs(19, 300, 3, 4)
+    for lowest, width in ((0, 3), (1, 4)):
+        with pytest.raises(RuntimeError, match="labels changed"):
+            labelled._sums(X, codes, slice(0, 300), lowest, width, True)

@@ -325,7 +325,7 @@ def test_groups_hold_every_job_once_large_ones_first():
 
 def test_compiled_loops_let_other_threads_run():
     X, labels = blobs(99_000, d=8, k=50)
-    tracker = icvi.Tracker(["CH", "SIL", "DB"])
+    tracker = icvi.Tracker("paper")  # a long loop: hundreds of ticks on a machine that is idle
     tracker.update_many(X[:10], labels[:10])
     begun, done = threading.Event(), threading.Event()
 

@@ -12,11 +12,11 @@ from icvi.indices import Index, select
 from icvi.indices.catalogue import select_one
 from icvi.indices.from_moments.evaluate import evaluate, wanted
 from icvi.indices.undefined import Undefined, UndefinedPolicy
-from icvi.inputs import as_samples, as_weights
+from icvi.inputs import as_samples, as_table, as_weights, check_entries
 from icvi.kernels import layout as L
 from icvi.kernels.undefined import EMPTY
 from icvi.labels import NOISE, Labels, as_label_array
-from icvi.state.labelled import gather_labelled
+from icvi.state.labelled import gather_labelled, gather_numbered
 from icvi.state.moments import Moments
 
 
@@ -135,10 +135,15 @@ def moments(
     X: Any, labels: Any, weights: Any, noise_label: Hashable, *, scatter: bool
 ) -> Moments | None:
     """Moments of the clusters; None if every sample is noise or has weight 0."""
-    X = as_samples(X)
+    X = as_table(X)
     label_array = as_label_array(labels, len(X))
-    w = None if weights is None else as_weights(weights, len(X))
     names = Labels(noise_label)
+    if weights is None:
+        found = gather_numbered(X, label_array, noise_label, scatter=scatter)
+        if found is not None:
+            return found if len(found.n) else None
+    check_entries(X)
+    w = None if weights is None else as_weights(weights, len(X))
     columns, new = names.encode(label_array)
     if w is not None and not (w > 0.0).all():
         counted = (columns != NOISE) & (w > 0.0)
@@ -146,4 +151,4 @@ def moments(
         columns, new = names.encode(label_array)
     if not new:
         return None
-    return gather_labelled(X, columns - 1, len(new), w, scatter=scatter)
+    return gather_labelled(X, columns, len(new), w, scatter=scatter)

@@ -107,7 +107,7 @@ def verdict(
     if not counted.all():
         X, label_array, w = X[counted], label_array[counted], None if w is None else w[counted]
     columns, known = names.encode(label_array)
-    moments = gather_labelled(X, columns - 1, len(known), w, scatter=True)
+    moments = gather_labelled(X, columns, len(known), w, scatter=True)
     assert moments.S is not None
     groups = Groups(moments.n, moments.high, moments.S / moments.n[:, None, None])
     rng = np.random.default_rng(seed)

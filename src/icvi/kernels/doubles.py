@@ -35,11 +35,18 @@ def pair(*kinds):
 
 
 @embedded(returns=pair, fastmath=False, forceinline=True)
-def add(a, a_low, b, b_low):
-    """(a, a_low) + (b, b_low)."""
+def two_sum(a, b):
+    """The sum a + b, and what rounding took from it."""
     s = a + b
     back = s - a
-    low = a_low + (((a - (s - back)) + (b - back)) + b_low)
+    return s, (a - (s - back)) + (b - back)
+
+
+@embedded(returns=pair, fastmath=False, forceinline=True)
+def add(a, a_low, b, b_low):
+    """(a, a_low) + (b, b_low)."""
+    s, error = two_sum(a, b)
+    low = a_low + (error + b_low)
     high = s + low
     return high, low - (high - s)
 

@@ -7,12 +7,16 @@ not used for fewer: to load it takes longer than they do with numpy.
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+import math
+from collections.abc import Callable, Hashable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from icvi.inputs import LARGEST, check_entries
 from icvi.kernels.memory import zeros_on_cache_lines
+from icvi.labels import NOISE
 from icvi.state.moments import (
     Array,
     Moments,
@@ -44,18 +48,40 @@ _MOST_CANCELLED = 48.0
 
 
 def gather_labelled(
-    X: Array, codes: Integers, k: int, weights: Array | None, *, scatter: bool
+    X: Array, columns: Integers, k: int, weights: Array | None, *, scatter: bool
 ) -> Moments:
-    """Moments of the clusters 0..k-1 that ``codes`` assigns to the samples; -1 is no cluster."""
-    d = X.shape[1]
-    many = weights is None and X.size >= _MANY and k * (d if scatter else 1) <= _FEW
-    if many and (d <= _FEATURES or not scatter):
-        return _compiled(X, codes, k, scatter)
-    if (codes < 0).any():
-        counted = codes >= 0
-        X, codes = X[counted], codes[counted]
+    """Moments of the clusters 1..k that ``columns`` assigns to the samples; 0 is no cluster."""
+    if weights is None and _worth_compiling(X, k + 1, scatter):
+        return _compiled(X, columns, 0, k + 1, NOISE, scatter)
+    if (columns == NOISE).any():
+        counted = columns != NOISE
+        X, columns = X[counted], columns[counted]
         weights = None if weights is None else weights[counted]
-    return gather(X, codes, k, weights, scatter=scatter)
+    return gather(X, columns - 1, k, weights, scatter=scatter)
+
+
+def gather_numbered(
+    X: Array, labels: NDArray[Any], noise_label: Hashable, *, scatter: bool
+) -> Moments | None:
+    """Moments of the clusters of many samples whose labels are whole numbers, in that order.
+
+    None if samples are few, or if labels are something else or far apart. It checks the entries of
+    X where it sums them, and has no other numbers for labels: nine indices of 1,000,000 samples in
+    10 features take 10 ms instead of 19.
+    """
+    if labels.dtype.kind not in "iu" or X.size < _MANY:
+        return None
+    lowest, highest = int(labels.min()), int(labels.max())
+    width = highest - lowest + 1
+    if highest > np.iinfo(np.int64).max or not _worth_compiling(X, width, scatter):
+        return None
+    return _compiled(X, labels, lowest, width, noise_label, scatter)
+
+
+def _worth_compiling(X: Array, blocks: int, scatter: bool) -> bool:
+    d = X.shape[1]
+    few = blocks * (d if scatter else 1) <= _FEW and (d <= _FEATURES or not scatter)
+    return X.size >= _MANY and few
 
 
 class _Sums(NamedTuple):
@@ -70,52 +96,63 @@ class _Sums(NamedTuple):
     squares: Array
 
 
-def _compiled(X: Array, codes: Integers, k: int, scatter: bool) -> Moments:
+def _compiled(
+    X: Array, labels: Integers, lowest: int, width: int, noise_label: Hashable, scatter: bool
+) -> Moments:
+    def sums(some: slice) -> _Sums:
+        return _sums(X, labels, some, lowest, width, scatter)
+
     groups = range(0, len(X), _PART * _GROUP)
-    n, _, mean, squares = _joined([_sums_of_parts(X, codes, k, scatter, at) for at in groups])
+    n, _, mean, squares = _joined([_sums_of_group(sums, first, X) for first in groups])
+    found = np.flatnonzero(n)
+    kept = found[[lowest + J != noise_label for J in found.tolist()]]
+    n, mean, squares = n[kept], (mean[0][kept], mean[1][kept]), squares[kept]
     CP = np.trace(squares, axis1=1, axis2=2) if scatter else squares
-    samples = int(n.sum())
 
     @functools.cache
     def members() -> tuple[Integers, Integers]:
-        order, bounds = sorted_by_cluster(codes + 1, k + 1)  # noise comes first
-        return order, bounds[1:]
+        return sorted_by_cluster(labels.astype(np.int64) - lowest, width)
 
     @functools.cache
     def again(i: int | None) -> Scatter:
         order, bounds = members()
-        first, last = (0, k) if i is None else (i, i + 1)
-        return scatter_again(X[order[bounds[first] : bounds[last]]])
+        some = kept if i is None else kept[i : i + 1]
+        return scatter_again(X[np.concatenate([order[bounds[J] : bounds[J + 1]] for J in some])])
 
-    return Moments(n, *mean, CP, squares if scatter else None, again, samples)
+    return Moments(n, *mean, CP, squares if scatter else None, again, int(n.sum()))
 
 
-def _sums_of_parts(X: Array, codes: Integers, k: int, scatter: bool, first: int) -> _Sums:
+def _sums_of_group(sums: Callable[[slice], _Sums], first: int, X: Array) -> _Sums:
     """Moments of a group of parts, from a sample on."""
-    starts = range(first, min(first + _PART * _GROUP, len(X)), _PART)
+    n = min(_PART * _GROUP, len(X) - first)
+    size = math.ceil(n / math.ceil(n / _PART))  # all about as large, for threads to end together
+    starts = range(first, first + n, size)
     parts: dict[int, _Sums] = {}
 
     def fill(i: int) -> None:
-        some = slice(starts[i], starts[i] + _PART)
-        parts[i] = _sums(X[some], codes[some], k, scatter)
+        parts[i] = sums(slice(starts[i], min(starts[i] + size, first + n)))
 
     in_threads(fill, len(starts), X.size)
     return _joined([parts[i] for i in range(len(starts))])
 
 
-def _sums(X: Array, codes: Integers, k: int, scatter: bool) -> _Sums:
+def _sums(
+    whole: Array, labels: Integers, some: slice, lowest: int, width: int, scatter: bool
+) -> _Sums:
     """Moments of a part."""
-    from icvi.kernels.labelled import CENTRE, SCATTER, block_shape, sum_labelled
+    from icvi.kernels.labelled import CENTRE, SCATTER, TOGETHER, block_shape, sum_labelled
 
-    # Noise is a cluster like others until here: the kernel has no use for branches.
-    noise = bool((codes < 0).any())
-    d, counts = X.shape[1], np.zeros(k + noise, dtype=np.int64)
-    Q = zeros_on_cache_lines(block_shape(len(counts), d, scatter))
-    sum_labelled.compiled(X, np.where(codes < 0, k, codes) if noise else codes, counts, Q)
-    n, Q = counts[:k].astype(np.float64), Q[:k, :, :d]
+    X, labels = whole[some], np.ascontiguousarray(labels[some], dtype=np.int64)
+    d = X.shape[1]
+    counts, waiting = np.zeros(width, dtype=np.int64), np.empty((width, TOGETHER), dtype=np.int64)
+    Q = zeros_on_cache_lines(block_shape(width, d, scatter))
+    gaps = zeros_on_cache_lines((1, TOGETHER, Q.shape[2]))
+    if not sum_labelled.compiled(X, labels, lowest, LARGEST, counts, waiting, gaps, Q):
+        check_entries(whole)
+        raise RuntimeError("labels changed while they were read")
+    n, Q = counts.astype(np.float64), Q[:, :, :d]
     sums, S = (Q[:, 0], Q[:, 1]), Q[:, SCATTER : SCATTER + d] if scatter else Q[:, SCATTER]
-    some = np.maximum(n, 1.0)[:, None]
-    mean = quotient(*sums, some, 0.0)
+    mean = quotient(*sums, np.maximum(n, 1.0)[:, None], 0.0)
     gap = (mean[0] - Q[:, CENTRE]) + mean[1]
     lost = n[:, None] * gap * gap
     left = (np.diagonal(S, axis1=1, axis2=2) if scatter else S) - lost
@@ -126,7 +163,7 @@ def _sums(X: Array, codes: Integers, k: int, scatter: bool) -> _Sums:
     else:
         squares = left.sum(axis=1)
     for i in np.flatnonzero((lost > _MOST_CANCELLED * left).any(axis=1)).tolist():
-        squares[i] = of_part(X, np.flatnonzero(codes == i), None, scatter).squares
+        squares[i] = of_part(X, np.flatnonzero(labels == lowest + i), None, scatter).squares
     return _Sums(n, sums, mean, squares)
 
 
