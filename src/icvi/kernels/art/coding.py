@@ -8,8 +8,9 @@ from numba.extending import register_jitable
 from icvi.kernels.compiler.compiling import SAMPLES, compiled, kernel
 from icvi.kernels.layout import LANES as BLOCK
 
-#: Features between two looks at whether a match can still succeed.
-GROUP = 8
+#: Rows of weights between two looks at whether a match can still succeed. With 8, a sample in 16
+#: features took 0.74 us instead of 0.66 with 600 categories; it is the same in 50 to 800 features.
+GROUP = 32
 
 #: More than rounding can take from a sum of two numbers in [0, 1].
 _SLACK = 1e-9
