@@ -100,5 +100,5 @@ def _once(bench: Bench) -> Iterator[Row]:
         group="living",
         what="two streams on two threads, against one after the other (wall time)",
         ratio=both["gain"],
-        at_least=1.7,
+        at_least=1.8,
     )

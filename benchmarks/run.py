@@ -318,10 +318,10 @@ def start(bench: Bench) -> Iterator[Row]:
     few, many = (1, 3) if bench.quick else (3, 7)
     cases: list[tuple[str, Callable[[], float], float | None]] = [
         ("import icvi", lambda: startup.importing(many), 0.2),
-        ("first use, compiled code on disk", lambda: startup.warm(many), 1),
-        ("first use, one index to compile (CH)", lambda: startup.cold(["CH"], few), 4),
+        ("first use, compiled code on disk", lambda: startup.warm(many), 0.6),
+        ("first use, one index to compile (CH)", lambda: startup.cold(["CH"], few), 2.5),
         ("first use, the slowest index to compile (rH)", lambda: startup.cold(["rH"], few), 4),
-        ("first use, all indices to compile", lambda: startup.cold(startup.ALL, 1), 20),
+        ("first use, all indices to compile", lambda: startup.cold(startup.ALL, 1), 7),
     ]
     for what, measure, most in cases:
         bench.say(f"icvi: {what}")

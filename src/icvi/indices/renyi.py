@@ -18,7 +18,7 @@ k; ``mean=True`` divides by it. rH is summed from :math:`h`, never taken as a lo
 
 Covariances that lose too many digits in doubles are factorised in two doubles; a bound on the loss
 decides. Memory is O(k d^2) for the covariances and, for each of rCIP and rH, O(k^2) for the pairs:
-11 GiB for both at k = 20,000.
+8 GiB for both at k = 20,000.
 
 With ``prototypes=True`` a cluster is a mixture of its prototypes l, each a Gaussian of the samples
 that it won, and two clusters overlap by the mean over pairs of these:
