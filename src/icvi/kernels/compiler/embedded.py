@@ -18,6 +18,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.extending import intrinsic
 
 from icvi.kernels.compiler.compiling import FUSED, PLAIN, kernel
+from icvi.kernels.compiler.instruction import with_parameters_of
 
 if not PLAIN:
     from icvi.kernels.compiler.pipeline import Pipeline
@@ -54,19 +55,7 @@ def embedded(
         result = returns(*arguments) if inspect.isfunction(returns) else returns
         return result(*arguments), codegen
 
-    return intrinsic(with_parameters_of(function, call))
-
-
-def with_parameters_of(function: Callable[..., Any], call: Callable[..., Any]) -> Any:
-    """The definition of an intrinsic, with the name and the parameters of a function.
-
-    Numba matches arguments by the signature of what it is given.
-    """
-    own = inspect.signature(function)
-    first = inspect.Parameter("typingctx", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    call.__signature__ = own.replace(parameters=[first, *own.parameters.values()])  # type: ignore
-    call.__name__ = function.__name__
-    return call
+    return intrinsic(with_parameters_of(function, call, 0))
 
 
 def _compile(

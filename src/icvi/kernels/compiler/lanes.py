@@ -15,9 +15,10 @@ from llvmlite import ir
 from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import lower_builtin, models, register_model
 
 from icvi.kernels.compiler.compiling import PLAIN, kernel
+from icvi.kernels.compiler.instruction import instruction
 from icvi.kernels.layout import LANES
 
 #: Half of the lanes.
@@ -61,6 +62,11 @@ def in_all(builder, number, count):
     return builder.shuffle_vector(first, nothing, all_first)
 
 
+def suffix(x):
+    """What the names of LLVM's own functions for a double, or for lanes, end with."""
+    return f"v{x.type.count}f64" if isinstance(x.type, ir.VectorType) else "f64"
+
+
 def kind_of(arguments):
     """The type of the lanes among arguments, whose others are doubles; None if there are none."""
     kinds = {kind for kind in arguments if isinstance(kind, Lanes)}
@@ -96,104 +102,78 @@ _operator(operator.truediv, "fdiv")
 _operator(operator.neg, "fneg")
 
 
-def _place(context, builder, kind, array, place, doubles):
-    """Where lanes of an array are."""
-    array = context.make_array(kind)(context, builder, array)
-    place = cgutils.get_item_pointer(context, builder, kind, array, place)
-    return builder.bitcast(place, doubles.as_pointer())
+def _place(code, array, place, doubles):
+    """Where lanes of an array, the first argument, are."""
+    array = code.array(0, array)
+    place = cgutils.get_item_pointer(code.context, code.builder, code.kinds[0], array, place)
+    return code.builder.bitcast(place, doubles.as_pointer())
 
 
-def _load(context, builder, signature, arguments):
-    array, *place = arguments
-    doubles = _doubles(signature.return_type.count)
-    place = _place(context, builder, signature.args[0], array, place, doubles)
-    return builder.load(place, align=8, typ=doubles)
+def _load(code, array, *place):
+    doubles = _doubles(code.returns.count)
+    return code.builder.load(_place(code, array, place, doubles), align=8, typ=doubles)
 
 
-def _store(context, builder, signature, arguments):
-    array, *place, x = arguments
-    x = in_all(builder, x, LANES)
-    place = _place(context, builder, signature.args[0], array, place, x.type)
-    builder.store(x, place, align=8)
-    return context.get_dummy_value()
+def _store(code, array, place, x):
+    x = in_all(code.builder, x, LANES)
+    code.builder.store(x, _place(code, array, place, x.type), align=8)
 
 
-@intrinsic
-def load(typingctx, G, row, column):
+@instruction(lanes)
+def load(code, G, row, column):
     """LANES numbers of a row of an array, from a column on."""
-    del typingctx, row, column
-    return lanes(G, types.int64, types.int64), _load
+    return _load(code, G, row, column)
 
 
-@intrinsic
-def load_half(typingctx, G, row, column):
+@instruction(half_lanes)
+def load_half(code, G, row, column):
     """HALF numbers of a row of an array, from a column on."""
-    del typingctx, row, column
-    return half_lanes(G, types.int64, types.int64), _load
+    return _load(code, G, row, column)
 
 
-@intrinsic
-def store(typingctx, G, row, column, x):
+@instruction(types.void)
+def store(code, G, row, column, x):
     """LANES numbers, or one in all lanes, into a row of an array from a column on."""
-    del typingctx, row, column
-    return types.void(G, types.int64, types.int64, x), _store
+    _store(code, G, [row, column], x)
 
 
-@intrinsic
-def load_line(typingctx, line, start):
+@instruction(lanes)
+def load_line(code, line, start):
     """LANES numbers of an array with one axis."""
-    del typingctx, start
-    return lanes(line, types.int64), _load
+    return _load(code, line, start)
 
 
-@intrinsic
-def load_features(typingctx, line, start):
+@instruction(half_lanes)
+def load_features(code, line, start):
     """FEATURES numbers of a row of features."""
-    del typingctx, start
-    return half_lanes(line, types.int64), _load
+    return _load(code, line, start)
 
 
-@intrinsic
-def load_sample(typingctx, line, start):
+@instruction(half_lanes)
+def load_sample(code, line, start):
     """FEATURES numbers of a sample, zeros behind its end."""
-    del typingctx, start
-
-    def codegen(context, builder, signature, arguments):
-        kind, start = _doubles(HALF), arguments[1]
-        place = _place(context, builder, signature.args[0], arguments[0], [start], kind)
-        line = context.make_array(signature.args[0])(context, builder, arguments[0])
-        left = builder.sub(builder.extract_value(line.shape, 0), start)
-        numbers = ir.Constant(ir.VectorType(_INTEGER, HALF), list(range(HALF)))
-        inside = builder.icmp_signed("<", numbers, in_all(builder, left, HALF))
-        zeros, align = ir.Constant(kind, None), ir.IntType(32)(8)
-        called = [place, align, inside, zeros]
-        function = ir.FunctionType(kind, [each.type for each in called])
-        name = f"llvm.masked.load.v{HALF}f64.p0"
-        return builder.call(cgutils.get_or_insert_function(builder.module, function, name), called)
-
-    return half_lanes(line, types.int64), codegen
+    builder, kind = code.builder, _doubles(HALF)
+    place = _place(code, line, [start], kind)
+    left = builder.sub(builder.extract_value(code.array(0, line).shape, 0), start)
+    numbers = ir.Constant(ir.VectorType(_INTEGER, HALF), list(range(HALF)))
+    inside = builder.icmp_signed("<", numbers, in_all(builder, left, HALF))
+    align, zeros = ir.IntType(32)(8), ir.Constant(kind, None)
+    return code.call(f"llvm.masked.load.v{HALF}f64.p0", kind, place, align, inside, zeros)
 
 
-@intrinsic
-def store_line(typingctx, line, start, x):
+@instruction(types.void)
+def store_line(code, line, start, x):
     """Lanes into an array with one axis."""
-    del typingctx, start
-    return types.void(line, types.int64, x), _store
+    _store(code, line, [start], x)
 
 
 def _choice(comparison):
     """An intrinsic f(x, y, a, b): in each lane a where the comparison of x and y holds, else b."""
 
-    @intrinsic
-    def choice(typingctx, x, y, a, b):
-        del typingctx
-
-        def codegen(context, builder, signature, arguments):
-            count = signature.return_type.count
-            x, y, a, b = (in_all(builder, each, count) for each in arguments)
-            return builder.select(builder.fcmp_ordered(comparison, x, y), a, b)
-
-        return kind_of((x, y, a, b))(x, y, a, b), codegen
+    @instruction(lambda *kinds: kind_of(kinds))
+    def choice(code, x, y, a, b):
+        x, y, a, b = (in_all(code.builder, each, code.returns.count) for each in (x, y, a, b))
+        return code.builder.select(code.builder.fcmp_ordered(comparison, x, y), a, b)
 
     return choice
 
@@ -202,49 +182,30 @@ where_equal = _choice("==")
 where_less = _choice("<")
 
 
-@intrinsic
-def put(typingctx, x, lane, number):
+@instruction(lambda x, *_: x)
+def put(code, x, lane, number):
     """The lanes of x, with another number in one of them."""
-    del typingctx, lane, number
-
-    def codegen(context, builder, signature, arguments):
-        x, lane, number = arguments
-        return builder.insert_element(x, number, lane)
-
-    return x(x, types.int64, types.float64), codegen
+    return code.builder.insert_element(x, number, lane)
 
 
-@intrinsic
-def only_clusters(typingctx, x, column, k, number):
+@instruction(lanes)
+def only_clusters(code, x, column, k, number):
     """The lanes of x, which begin at a column, with a number where there is none of 1..k."""
-    del typingctx, x, column, k, number
-
-    def codegen(context, builder, signature, arguments):
-        x, column, k, number = (in_all(builder, each, LANES) for each in arguments)
-        # Before the first is a negative number, and without signs a large one.
-        after = ir.Constant(column.type, list(range(-1, LANES - 1)))
-        inside = builder.icmp_unsigned("<", builder.add(column, after), k)
-        return builder.select(inside, x, number)
-
-    return lanes(lanes, types.int64, types.int64, types.float64), codegen
+    builder = code.builder
+    column, k, number = (in_all(builder, each, LANES) for each in (column, k, number))
+    # Before the first is a negative number, and without signs a large one.
+    after = ir.Constant(column.type, list(range(-1, LANES - 1)))
+    inside = builder.icmp_unsigned("<", builder.add(column, after), k)
+    return builder.select(inside, x, number)
 
 
 def _reduction(name, flags=()):
     """An intrinsic that makes one number of all lanes."""
 
-    @intrinsic
-    def reduction(typingctx, x):
-        del typingctx
-
-        def codegen(context, builder, signature, arguments):
-            start = [_DOUBLE(-0.0)] if name == "fadd" else []
-            arguments = [*start, *arguments]
-            kind = ir.FunctionType(_DOUBLE, [argument.type for argument in arguments])
-            full_name = f"llvm.vector.reduce.{name}.v{signature.args[0].count}f64"
-            function = cgutils.get_or_insert_function(builder.module, kind, full_name)
-            return builder.call(function, arguments, fastmath=flags)
-
-        return types.float64(x), codegen
+    @instruction(types.float64)
+    def reduction(code, x):
+        start = [_DOUBLE(-0.0)] if name == "fadd" else []
+        return code.call(f"llvm.vector.reduce.{name}.{suffix(x)}", _DOUBLE, *start, x, flags=flags)
 
     return reduction
 
@@ -261,17 +222,12 @@ def _comparison(comparison):
     Sums of ones and zeros would be as good, but take longer: eight indices 219 ns instead of 211.
     """
 
-    @intrinsic
-    def compared(typingctx, x, y):
-        del typingctx
-
-        def codegen(context, builder, signature, arguments):
-            count = signature.args[0].count
-            x, y = (in_all(builder, each, count) for each in arguments)
-            bits = builder.bitcast(builder.fcmp_ordered(comparison, x, y), ir.IntType(count))
-            return builder.zext(bits, _INTEGER)
-
-        return types.int64(x, y), codegen
+    @instruction(types.int64)
+    def compared(code, x, y):
+        builder, count = code.builder, code.kinds[0].count
+        x, y = (in_all(builder, each, count) for each in (x, y))
+        bits = builder.bitcast(builder.fcmp_ordered(comparison, x, y), ir.IntType(count))
+        return builder.zext(bits, _INTEGER)
 
     return compared
 
@@ -284,14 +240,9 @@ less = _comparison("<")
 def _spread(kind):
     """An intrinsic that puts the same number into all lanes."""
 
-    @intrinsic
-    def spread(typingctx, number):
-        del typingctx, number
-
-        def codegen(context, builder, signature, arguments):
-            return in_all(builder, arguments[0], kind.count)
-
-        return kind(types.float64), codegen
+    @instruction(kind)
+    def spread(code, number):
+        return in_all(code.builder, number, kind.count)
 
     return spread
 
@@ -303,27 +254,27 @@ in_half_lanes = _spread(half_lanes)
 in_features, store_features, sum_features = in_half_lanes, store_line, sum_lanes
 
 
-@intrinsic
-def rounded(typingctx, x):
+@instruction(lanes)
+def rounded(code, x):
     """The same numbers, which LLVM may not fuse with what is done to them next."""
-    del typingctx, x
-
-    def codegen(context, builder, signature, arguments):
-        name = f"llvm.arithmetic.fence.v{LANES}f64"
-        kind = ir.FunctionType(_doubles(LANES), [_doubles(LANES)])
-        function = cgutils.get_or_insert_function(builder.module, kind, name)
-        return builder.call(function, arguments)
-
-    return lanes(lanes), codegen
+    return code.call(f"llvm.arithmetic.fence.{suffix(x)}", x.type, x)
 
 
 if PLAIN:
-    # Arrays of LANES numbers, which have the same operators.
-
-    @kernel
-    def load(G, row, column):
-        """The same, a copy."""
-        return G[row, column : column + LANES].copy()
+    # The same for arrays of LANES numbers, which have the same operators, and for one feature.
+    load = kernel(lambda G, row, column: G[row, column : column + LANES].copy())
+    load_half = kernel(lambda G, row, column: G[row, column : column + HALF].copy())
+    load_features = load_sample = kernel(lambda line, start: line[start])
+    in_features = sum_features = kernel(lambda number: number)
+    in_all_lanes = kernel(lambda number: np.full(LANES, number))
+    in_half_lanes = kernel(lambda number: np.full(HALF, number))
+    where_equal = kernel(lambda x, y, a, b: np.where(x == y, a, b))
+    where_less = kernel(lambda x, y, a, b: np.where(x < y, a, b))
+    sum_lanes = kernel(lambda x: x.sum())
+    least_lane = kernel(lambda x: -greatest_lane(-x))
+    reaching, equal = kernel(lambda x, y: _bits(x >= y)), kernel(lambda x, y: _bits(x == y))
+    less = kernel(lambda x, y: _bits(x < y))
+    rounded = kernel(lambda x: x, fastmath=False)  # what follows is not fused with arrays
 
     @kernel
     def store(G, row, column, x):
@@ -332,11 +283,6 @@ if PLAIN:
             G[row, column : column + LANES] = x
         else:
             G[row, column : column + x.size] = x
-
-    @kernel
-    def load_half(G, row, column):
-        """The same, a copy."""
-        return G[row, column : column + HALF].copy()
 
     @kernel
     def load_line(line, start):
@@ -352,21 +298,9 @@ if PLAIN:
         line[start : start + LANES] = x
 
     @kernel
-    def load_features(line, start):
-        """The same of one feature."""
-        return line[start]
-
-    @kernel
     def store_features(line, start, x):
         """The same of one feature."""
         line[start] = x
-
-    @kernel
-    def in_features(number):
-        """The same of one feature."""
-        return number
-
-    load_sample, sum_features = load_features, in_features
 
     @kernel
     def put(x, lane, number):
@@ -385,11 +319,6 @@ if PLAIN:
         return x
 
     @kernel
-    def sum_lanes(x):
-        """The same, by NumPy."""
-        return x.sum()
-
-    @kernel
     def greatest_lane(x):
         """The same, one by one."""
         greatest = x[0]
@@ -404,48 +333,3 @@ if PLAIN:
         for lane in range(where.size):
             bits |= where[lane] << lane
         return bits
-
-    @kernel
-    def reaching(x, y):
-        """The same, by NumPy."""
-        return _bits(x >= y)
-
-    @kernel
-    def equal(x, y):
-        """The same, by NumPy."""
-        return _bits(x == y)
-
-    @kernel
-    def less(x, y):
-        """The same, by NumPy."""
-        return _bits(x < y)
-
-    @kernel
-    def least_lane(x):
-        """The same, by way of the greatest."""
-        return -greatest_lane(-x)
-
-    @kernel
-    def where_equal(x, y, a, b):
-        """The same, by NumPy."""
-        return np.where(x == y, a, b)
-
-    @kernel
-    def where_less(x, y, a, b):
-        """The same, by NumPy."""
-        return np.where(x < y, a, b)
-
-    @kernel
-    def in_all_lanes(number):
-        """The same, by NumPy."""
-        return np.full(LANES, number)
-
-    @kernel
-    def in_half_lanes(number):
-        """The same, by NumPy."""
-        return np.full(HALF, number)
-
-    @kernel(fastmath=False)
-    def rounded(x):
-        """The same numbers: nothing is fused with what is done to arrays next."""
-        return x

@@ -23,7 +23,7 @@ from icvi.kernels.compiler.compiling import (
     kernel,
     source_key,
 )
-from icvi.kernels.compiler.embedded import with_parameters_of
+from icvi.kernels.compiler.instruction import with_parameters_of
 
 
 def linked(signature: Any, fastmath: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -73,4 +73,4 @@ def _call(function: Callable[..., Any], symbol: str, signature: Any) -> Any:
 
         return signature, codegen
 
-    return intrinsic(with_parameters_of(function, call))
+    return intrinsic(with_parameters_of(function, call, 0))
