@@ -15,8 +15,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.caches.extremes import precise_distances
-from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import store
@@ -56,9 +56,7 @@ def refresh_between(m, parameters):
     if m[L.STALE] == 0:
         return 0.0
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
-    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    A, Q, C = arenas(m, columns)
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])  # DISTANCE holds its distances, if any are wanted
     at_hand = want & L.WANT_DISTANCES and A[L.N, J] * L.MOST_UNEQUAL > A[L.N, 0]
     if want & L.WANT_SEP or not at_hand:

@@ -11,9 +11,9 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas, gaussian_arena
 from icvi.kernels.caches.pivots import (
     covariance_scale,
-    group,
     log_pivots,
     loss_allowed,
     plain_unit,
@@ -21,7 +21,6 @@ from icvi.kernels.caches.pivots import (
     work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.rounding import LN_2
@@ -62,11 +61,8 @@ def log_determinant(A, Q, G, W, J, d):
 @step
 def refresh_covariance(m, parameters):
     """Log-determinants of the clusters that changed and of all data."""
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
-    Q = array(doubles(m[L.AT_Q]), (m[L.COLUMNS] + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
-    G = array(group(m, parameters), (m[L.G_ROWS], m[L.COLUMNS]))
-    W = array(group(m, parameters), (m[L.G_ROWS] * m[L.COLUMNS] // L.LANES, L.LANES))
+    A, Q, C = arenas(m, m[L.COLUMNS])
+    G, W = gaussian_arena(m, parameters)
     J = np.int64(0)
     for q in range(m[L.STALE] + 1):
         value = log_determinant(A, Q, G, W, J, m[L.D])

@@ -18,7 +18,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, call_step, doubles, pointer_to
+from icvi.kernels.arenas import arenas
+from icvi.kernels.compiler.addresses import call_step, pointer_to
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater, lesser
@@ -181,8 +182,7 @@ def refresh_rows(m, J, want):
 def refresh_families(m, J, want, columns, k):
     """The same for a number of columns."""
     d = m[L.D]
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, _, C = arenas(m, columns)
     end = whole_registers(k)
     distances(A, C, J, d, L.DISTANCE, end)
     for f in range(L.FAMILIES):
@@ -196,7 +196,7 @@ def refresh_families(m, J, want, columns, k):
 def refresh_extremes(m, parameters):
     """Row extremes after every change in the queue, and the extremes over all rows."""
     columns = m[L.COLUMNS]
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
+    _, _, C = arenas(m, columns)
     k, want = m[L.K], m[L.WANT]
     if C[L.LANE, 0] != k:
         for i in range(whole_registers(k)):

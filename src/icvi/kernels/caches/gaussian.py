@@ -18,6 +18,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas, gaussian_arena
 from icvi.kernels.caches.extremes import centroid_gaps
 from icvi.kernels.caches.pair_sums import first_tile, renew_sums, sum_tile, tile_rows
 from icvi.kernels.caches.pivots import (
@@ -25,14 +26,12 @@ from icvi.kernels.caches.pivots import (
     TINY,
     covariance_scale,
     cross_entropy,
-    group,
     loss_allowed,
     plain_unit,
     precise_enough,
     work_row,
 )
 from icvi.kernels.caches.precise import factorise_precisely
-from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import (
@@ -252,11 +251,8 @@ def refresh_pairs(G, W, J, k, d, want, columns):
 def refresh_gaussian(m, parameters):
     """Log-determinants of the clusters that changed, all their pairs, and the sums of these."""
     k, d, want, columns = m[L.K], m[L.D], m[L.WANT], m[L.COLUMNS]
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
-    G = array(group(m, parameters), (m[L.G_ROWS], columns))
-    W = array(group(m, parameters), (m[L.G_ROWS] * columns // LANES, LANES))
-    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
+    A, Q, C = arenas(m, columns)
+    G, W = gaussian_arena(m, parameters)
     scale_changed(A, C, G, m[L.STALE], d)
     for q in range(m[L.STALE]):
         J = np.int64(C[L.QUEUE, q])

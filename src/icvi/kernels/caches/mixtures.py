@@ -14,12 +14,10 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas, gaussian_arena
 from icvi.kernels.caches.gaussian import factorise, scale_changed
-from icvi.kernels.caches.pivots import group
-from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.layout import LANES
 from icvi.kernels.rounding import LN_2PI
 
 first_table = embedded(L.first_table, returns=types.int64)
@@ -119,15 +117,12 @@ def sum_pairs(G, clusters, pairs):
 @step
 def refresh_mixtures(m, parameters):
     """All pairs of the prototypes that changed, of their clusters, and the sums of these."""
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
-    G = array(group(m, parameters), (m[L.G_ROWS], m[L.COLUMNS]))
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
-    W = array(group(m, parameters), (m[L.G_ROWS] * columns // LANES, LANES))
+    A, Q, C = arenas(m, columns)
+    G, W = gaussian_arena(m, parameters)
     table = first_table(d, columns)
     pairs = table + columns
     members = pairs + columns
-    Q = array(doubles(m[L.AT_Q]), (columns + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     tabulate(A, Q, C, G, W, k, d, m[L.STALE], table)
     clusters = count_members(C, G, k, members)
     for q in range(m[L.STALE]):

@@ -20,8 +20,7 @@ from numba import types
 from numba.extending import register_jitable
 
 from icvi.kernels import layout as L
-from icvi.kernels.caches.pivots import group
-from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.arenas import arenas, gaussian_arena
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import greater
@@ -110,9 +109,8 @@ def log_sum_tile(W, row):
 def refresh_logarithms(m, parameters):
     """Sum exp(-h) of all pairs as a logarithm; h stands in the tiles of the first sum."""
     k, d, columns = m[L.K], m[L.D], m[L.COLUMNS]
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
-    G = array(group(m, parameters), (m[L.G_ROWS], columns))
-    W = array(group(m, parameters), (m[L.G_ROWS] * columns // LANES, LANES))
+    _, _, C = arenas(m, columns)
+    G, W = gaussian_arena(m, parameters)
     pairs = first_tile(d, columns)
     first = pairs + tile_rows(columns) * (2 if m[L.WANT] & L.WANT_CIP else 1)
     for q in range(m[L.STALE]):

@@ -18,12 +18,9 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import doubles
-from icvi.kernels.compiler.compiling import DOUBLES
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.digits import digits_lost
 from icvi.kernels.doubles import add, product
@@ -35,12 +32,6 @@ TINY, HUGE = 1e-100, 1e100
 _PEAK = 2.0**10
 #: Share of W1^2 that W1^2 - W2 must exceed: two doubles leave it 44 bits then.
 _OUTWEIGHED = 2.0**-60
-
-
-@embedded(returns=DOUBLES, forceinline=True)
-def group(m, parameters):
-    """Where the arena of G begins that a step is for."""
-    return doubles(m[L.AT_G] + np.int64(parameters[0]) * (m[L.G_ROWS] * m[L.COLUMNS] * 8))
 
 
 @embedded(returns=types.float64)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.arenas import arenas
 from icvi.kernels.compiler.compiling import MINIMA, step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import lesser, lowest_bit
@@ -53,8 +53,7 @@ def compare_all(A, C, k):
 @step
 def refresh_pooled(m, parameters):
     """Bring the pair up to date after the changes in the queue."""
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
+    A, _, C = arenas(m, m[L.COLUMNS])
     if m[L.K] < 2:
         C[L.SINGLE, L.NARROW] = 0.0
     if m[L.K] < 2 or m[L.STALE] == 0:

@@ -17,8 +17,9 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.caches.extremes import centroid_gaps
-from icvi.kernels.compiler.addresses import array, doubles, row
+from icvi.kernels.compiler.addresses import row
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import FEATURES, in_all_lanes, load, only_clusters, sum_lanes
@@ -76,13 +77,11 @@ def refresh_spread(m, parameters):
 @embedded(forceinline=True)
 def take_spread(m, columns, k):
     """The same for a number of columns."""
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(m, columns)
     d, last = m[L.D], columns
-    Q = array(doubles(m[L.AT_Q]), (last + 1, m[L.Q_ROWS], m[L.Q_WIDTH]))
     J = np.int64(C[L.QUEUE, m[L.STALE] - 1])
     each = 1.0 / k
     if k <= L.MOST_FEW and d < L.WIDE:
-        A = array(doubles(m[L.AT_A]), (m[L.ROWS], columns))
         gaps = square_of_sums(A, J, k, d) * each
         C[L.SINGLE, L.BEHIND] = 1.0
     else:

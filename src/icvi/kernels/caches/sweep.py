@@ -14,8 +14,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.caches.extremes import distances, scan
-from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.sums import whole_registers
@@ -187,8 +187,7 @@ def sweep_all(m, parameters):
 
     A step of its own, which few need: it takes as long to compile as all that `extremes` has.
     """
-    A = array(doubles(m[L.AT_A]), (m[L.ROWS], m[L.COLUMNS]))
-    C = array(doubles(m[L.AT_C]), (L.CACHE_ROWS, m[L.COLUMNS]))
+    A, _, C = arenas(m, m[L.COLUMNS])
     k, d, want = m[L.K], m[L.D], m[L.WANT]
     end = whole_registers(k)
     arrange(A, C, k, d)

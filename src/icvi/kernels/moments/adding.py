@@ -6,7 +6,8 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, doubles, pointer_to
+from icvi.kernels.arenas import arenas
+from icvi.kernels.compiler.addresses import array, pointer_to
 from icvi.kernels.compiler.compiling import (
     DOUBLES,
     INTEGERS,
@@ -31,9 +32,7 @@ def absorb(meta, x_pointer, J, w, all_of_it):
     when there is no sample, but J = 0.
     """
     columns = meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(meta, columns)
     x = array(x_pointer, (meta[L.D],))
     if meta[L.K] < J:
         meta[L.K] = J

@@ -6,6 +6,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.compiler.addresses import array, doubles, pointer_to
 from icvi.kernels.compiler.compiling import (
     DOUBLES,
@@ -128,9 +129,7 @@ def change(meta, x_pointer, I, J, w):
     Refused, everything stays as it was. A cluster that becomes empty is left to Python.
     """
     d, scatter, columns = meta[L.D], meta[L.SCATTER] == 1, meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(meta, columns)
     x = array(x_pointer, (d,))
     ended = L.DONE
     if I > 0:
@@ -203,9 +202,7 @@ def change_many(
     removed or moved have a weight of at most 1, as one that has faded, or came just now.
     """
     columns = meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(meta, columns)
     fades = factors.size > 0
     if fades:
         keep_compactness(Q, C, meta[L.K], meta[L.D], meta[L.SCATTER] == 1)

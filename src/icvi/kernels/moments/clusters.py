@@ -6,7 +6,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
-from icvi.kernels.compiler.addresses import array, doubles
+from icvi.kernels.arenas import arenas
 from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, compiled
 from icvi.kernels.doubles import add, times
 from icvi.kernels.moments.columns import clear_residue, fade, keep_compactness, shift, show
@@ -46,8 +46,7 @@ def join(meta, A, Q, A_2, Q_2, J, other, sign):
 def scale(meta, factor):
     """Weights, sums and scatter of all columns times a factor; centroids stay."""
     columns, d, scatter = meta[L.COLUMNS], meta[L.D], meta[L.SCATTER] == 1
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    A, Q, _ = arenas(meta, columns)
     for J in range(meta[L.K] + 1):
         A[L.HELD, J], A[L.HELD + 1, J] = times(A[L.HELD, J], A[L.HELD + 1, J], factor)
         for _ in range(2):
@@ -66,8 +65,6 @@ def scale(meta, factor):
 def show_all(meta, factor):
     """Have readings see all weights times a factor."""
     columns, k = meta[L.COLUMNS], meta[L.K]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(meta, columns)
     keep_compactness(Q, C, k, meta[L.D], meta[L.SCATTER] == 1)
     fade(A, C, k, factor)

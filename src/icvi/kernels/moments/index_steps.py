@@ -14,7 +14,7 @@ import numba
 
 from icvi.errors import IndexCompilationError
 from icvi.kernels import layout, reductions, sums
-from icvi.kernels.caches.pivots import group
+from icvi.kernels.arenas import group
 from icvi.kernels.compiler.addresses import array, doubles, part
 from icvi.kernels.compiler.compiling import SUMS, kernel, step, step_address
 from icvi.kernels.undefined import NEGATIVE_OVERFLOW, OVERFLOW

@@ -6,6 +6,7 @@ import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.compiler.addresses import array, call_step, doubles, integers, pointer_to
 from icvi.kernels.compiler.compiling import DOUBLES, FUSED, INTEGERS, META, compiled
 from icvi.kernels.compiler.linked import linked
@@ -21,9 +22,7 @@ def take_readings(meta, out):
     var_i and W, which nearly every index reads, are brought up to date first.
     """
     columns, steps = meta[L.COLUMNS], meta[L.STEPS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
-    C = array(doubles(meta[L.AT_C]), (L.CACHE_ROWS, columns))
+    A, Q, C = arenas(meta, columns)
     plan = array(integers(meta[L.AT_PLAN]), (steps,))
     parameters = array(doubles(meta[L.AT_PARAMETERS]), (steps, meta[L.PARAMETERS]))
     values = array(out, (steps - meta[L.REFRESHES],))

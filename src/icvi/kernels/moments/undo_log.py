@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from icvi.kernels import layout as L
+from icvi.kernels.arenas import arenas
 from icvi.kernels.compiler.addresses import array, doubles
 from icvi.kernels.compiler.embedded import embedded
 
@@ -11,8 +12,7 @@ from icvi.kernels.compiler.embedded import embedded
 def log_column(meta, column):
     """Note column ``column`` of A and Q, for `Arenas.restore`; there is room for it."""
     entry, columns = meta[L.LOGGED], meta[L.COLUMNS]
-    A = array(doubles(meta[L.AT_A]), (meta[L.ROWS], columns))
-    Q = array(doubles(meta[L.AT_Q]), (columns + 1, meta[L.Q_ROWS], meta[L.Q_WIDTH]))
+    A, Q, _ = arenas(meta, columns)
     if entry == 0:
         meta[L.UNDO_K], meta[L.UNDO_LAST] = meta[L.K], meta[L.LAST]
         meta[L.UNDO_STALE] = meta[L.STALE]
