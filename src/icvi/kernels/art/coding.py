@@ -49,14 +49,16 @@ def code(X, i, bounds, I):
         s = 0.0 if x <= low else (1.0 if x >= high else (x - low) / (high - low))
         I[t] = s
         I[d + t] = 1.0 - s
+    # Groups are summed apart, so that one need not wait for the other. The first is no rest of any:
+    # 30 categories took 146 ns instead of 128 in 16 features, which are one group.
     rest, end = 0.0, 2 * d
-    for group in range((2 * d - 1) // GROUP, -1, -1):
+    for group in range((2 * d - 1) // GROUP, 0, -1):
         I[2 * d + group] = rest
-        # Groups are summed apart, so that one need not wait for the other.
         s = GROUP * _SLACK
         for t in range(group * GROUP, end):
             s += I[t]
         rest, end = rest + s, group * GROUP
+    I[2 * d] = rest
 
 
 @kernel

@@ -138,16 +138,19 @@ def learn(W, I, j, beta, counters):
     """Move category j towards min(I, w)."""
     rows = W.shape[1] - EXTRA_ROWS
     block, lane = j // BLOCK, j % BLOCK
-    norm, changed = 0.0, False
+    changed = False
     for t in range(rows):
         w = W[block, t, lane]
         if I[t] < w:
             w = (1.0 - beta) * w + beta * I[t]
             changed = changed or w != W[block, t, lane]
             W[block, t, lane] = w
-        norm += w
-    W[block, rows + NORM, lane] = norm
-    counters[CHANGES] += changed
+    if changed:
+        norm = 0.0
+        for t in range(rows):
+            norm += W[block, t, lane]
+        W[block, rows + NORM, lane] = norm
+        counters[CHANGES] += 1
 
 
 @kernel
