@@ -227,6 +227,30 @@ def test_features_that_nearly_depend_on_each_other_in_a_chain():
     assert icvi.score(X, labels, index) == pytest.approx(expected, rel=1e-9)
 
 
+def test_many_features_that_follow_each_other():
+    """A substitution with absolute values would see 2^d times the errors that there are."""
+    X = np.cumsum(np.random.default_rng(0).standard_normal((80, 60)), axis=1)
+    labels = np.arange(80) % 2
+    for indices in (["NI"], GAUSSIAN):
+        assert_right(tracked(X, labels, indices), X, labels)
+        assert_right(icvi.scores(X, labels, indices), X, labels)
+
+
+@pytest.mark.parametrize("d", [20, 64, 80])
+@pytest.mark.parametrize("scale", [1.0, 1e4])
+def test_covariances_of_fewer_samples_than_features_have_values(d, scale):
+    rng = np.random.default_rng(d)
+    X = scale * (rng.standard_normal((50, 5)) @ rng.standard_normal((5, d)))
+    X += 0.1 * scale * rng.standard_normal((50, d))
+    labels = np.arange(50) % 3
+    streamed, at_hand = tracked(X, labels, GAUSSIAN), icvi.scores(X, labels, GAUSSIAN)
+    alone = tracked(X, labels, ["NI"])
+    for name in GAUSSIAN:
+        assert math.isfinite(at_hand[name])
+        assert streamed[name] == pytest.approx(at_hand[name], rel=1e-9, abs=1e-200)
+    assert alone["NI"] == pytest.approx(at_hand["NI"], rel=1e-9)
+
+
 def test_clusters_of_few_samples_on_a_large_scale():
     """With n_i <= d a covariance is singular but for delta, which is 1e-10 of it here."""
     X = 1e3 * np.random.default_rng(0).standard_normal((12, 3))

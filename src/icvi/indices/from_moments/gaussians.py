@@ -185,7 +185,17 @@ def _read(L: Array, z: Array, pivots: Array, unit: Array) -> tuple[Array, Array,
     quadratic, logdet = np.einsum("ic,ic->i", z, z), np.log(pivots).sum(axis=1)
     h = np.where(z.any(axis=1), cross_entropy(quadratic, logdet, z.shape[1]), 0.0)
     allowed = TOLERANCE * np.where(np.abs(h) > LARGEST_H, np.abs(h), 1.0)
-    return quadratic, logdet, _errors(L, z, unit) <= allowed
+    t = np.sqrt(np.einsum("irc,irc->ir", np.tril(L), np.tril(L)))
+    y = _by_substitution(L, t)
+    precise = _errors(L, z, t, y, unit) <= allowed
+    # Other rows have no factor.
+    again = np.flatnonzero(~precise & np.isfinite(y).all(axis=1))
+    if len(again):
+        some = L[again], z[again], t[again]
+        precise[again] = (
+            _errors(*some, _by_inverse(L[again], t[again]), unit[again]) <= allowed[again]
+        )
+    return quadratic, logdet, precise
 
 
 def cross_entropy(quadratic: Array, logdet: Array, d: int) -> Array:
@@ -193,15 +203,29 @@ def cross_entropy(quadratic: Array, logdet: Array, d: int) -> Array:
     return np.asarray(0.5 * (quadratic + logdet + d * LN_2PI))
 
 
-def _errors(L: Array, z: Array, unit: Array) -> Array:
+def _errors(L: Array, z: Array, t: Array, y: Array, unit: Array) -> Array:
     """Bounds on the errors of h."""
-    d = L.shape[1]
-    t, size = np.sqrt(np.einsum("irc,irc->ir", np.tril(L), np.tril(L))), np.abs(L)
-    x, y = np.array(z), np.array(t)
-    for c in range(d):
-        y[:, c] = (t[:, c] + np.einsum("im,im->i", size[:, c, :c], y[:, :c])) / size[:, c, c]
-    for c in range(d - 1, -1, -1):
+    x = np.array(z)
+    for c in range(L.shape[1] - 1, -1, -1):
         x[:, c] = (x[:, c] - np.einsum("ir,ir->i", L[:, c + 1 :, c], x[:, c + 1 :])) / L[:, c, c]
     squares = np.einsum("ic,ic->i", y, y)
     products = np.einsum("ic,ic->i", t, np.abs(x))
     return np.asarray(0.5 * unit * (squares + products * (2.0 + products)))
+
+
+def _by_substitution(L: Array, t: Array) -> Array:
+    """More than |L^-1| t, with little work."""
+    size, y = np.abs(L), np.array(t)
+    for c in range(L.shape[1]):
+        y[:, c] = (t[:, c] + np.einsum("im,im->i", size[:, c, :c], y[:, :c])) / size[:, c, c]
+    return y
+
+
+def _by_inverse(L: Array, t: Array) -> Array:
+    """|L^-1| t."""
+    inverse = np.zeros_like(L)
+    for c in range(L.shape[1]):
+        inverse[:, c] = -np.einsum("im,imr->ir", L[:, c, :c], inverse[:, :c])
+        inverse[:, c, c] = 1.0
+        inverse[:, c] /= L[:, c, c, None]
+    return np.asarray(np.einsum("irc,ic->ir", np.abs(inverse), t))

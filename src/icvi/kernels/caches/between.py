@@ -16,13 +16,11 @@ from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.arenas import arenas
-from icvi.kernels.caches.extremes import precise_distances
+from icvi.kernels.caches.extremes import distances
 from icvi.kernels.compiler.compiling import step
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.compiler.lanes import store
 from icvi.kernels.doubles import mean_of
-from icvi.kernels.layout import LANES
-from icvi.kernels.sums import dot, square_gap
+from icvi.kernels.sums import dot, square_gap, whole_registers
 
 
 @embedded(returns=types.boolean)
@@ -39,15 +37,18 @@ def coincide(A, k, d):
 def separations(A, Q, C, k, d):
     """sep_i = ||v_i - mu||^2; mu is shown from here on."""
     N, N_low = A[L.HELD, 0], A[L.HELD + 1, 0]
+    size = 0.0
     for t in range(d):
         s, s_low = Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t]
-        A[L.V + t, 0], A[L.V + d + t, 0] = mean_of(s, s_low, N, N_low)
+        mu, low = mean_of(s, s_low, N, N_low)
+        A[L.V + t, 0], A[L.V + d + t, 0] = mu, low
+        size += mu * mu
+    C[L.SIZE, 0] = size
     if coincide(A, k, d):
         for i in range(1, k + 1):
             C[L.SEP, i] = 0.0
     else:
-        for at in range(0, k + 1, LANES):
-            store(C, L.SEP, at, precise_distances(A, np.int64(0), at, d))
+        distances(A, C, np.int64(0), d, L.SEP, whole_registers(k))
 
 
 @step
