@@ -250,6 +250,22 @@ class TestABadSample:
         rejection.check_fresh(lambda state: feed(state, *sample), error, match)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("options", [{}, {"window": 8}])
+@pytest.mark.parametrize("features", [3, 200])
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -1e200])
+def test_a_sample_that_leaves_or_moves_is_refused_without_a_warning(bad, features, options):
+    t = icvi.Tracker("CH", **options)
+    t.update_many(np.random.default_rng(0).random((9, features)), np.arange(9) % 2)
+    before = t.values
+    x = np.resize([1.0, bad], features)
+    for given in (x, x.tolist(), tuple(x)):
+        for change, labels in ((t.update, [0]), (t.remove, [0]), (t.relabel, [0, 1])):
+            with pytest.raises(ValueError, match="expected"):
+                change(given, *labels)
+    assert t.values == before
+
+
 @pytest.mark.parametrize("given", [1, 2, 4])
 @pytest.mark.parametrize("label", ["a", "new", "noise"])
 def test_a_sample_with_another_number_of_features_is_refused(rejection, given, label):

@@ -243,21 +243,52 @@ def test_the_noise_label_is_found_in_arrays_of_any_dtype(labels):
     assert t.noise_share == 1 / 3
 
 
+# Few labels are looked up one by one, many by a table.
+@pytest.mark.parametrize("times", [1, 5, 50])
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint64])
-def test_known_whole_numbers_find_their_clusters_in_arrays_of_any_dtype(dtype):
+def test_known_whole_numbers_find_their_clusters_in_arrays_of_any_dtype(dtype, times):
     known = [3, 100, 0, -1, 5.0, True, "3"]  # 5.0 is 5, True is 1
     partition = icvi.Partition(noise_label=7)
     for label in known:
         partition.add([0.0], label)
-    labels = [100, 0, 3, 5, 7, 1, 3] * 5
-    partition.add_many(np.zeros((35, 1)), np.array(labels, dtype=dtype))
+    labels = np.array([100, 0, 3, 5, 7, 1, 3] * times, dtype=dtype)
+    partition.add_many(np.zeros((len(labels), 1)), labels)
     assert partition.labels == known
-    assert partition.counts.tolist() == [11.0, 6.0, 6.0, 1.0, 6.0, 6.0, 1.0]
+    n = float(times)
+    assert partition.counts.tolist() == [1 + 2 * n, 1 + n, 1 + n, 1, 1 + n, 1 + n, 1]
+    assert partition.noise_share == n / (7 + 7 * n)
 
 
-def test_new_numbers_among_known_ones_become_clusters_in_order_of_appearance():
+@pytest.mark.parametrize("times", [1, 50])
+def test_new_numbers_among_known_ones_become_clusters_in_order_of_appearance(times):
     partition = icvi.Partition(noise_label=-5)
     partition.add_many(np.zeros((3, 1)), [4, -3, 0])
-    partition.add_many(np.zeros((9, 1)), np.array([0, -5, 9, 4, 2, 9, -3, 2, 0]))
+    labels = np.repeat([0, -5, 9, 4, 2, 9, -3, 2, 0], times)
+    partition.add_many(np.zeros((len(labels), 1)), labels)
     assert partition.labels == [4, -3, 0, 9, 2]
-    assert partition.counts.tolist() == [2.0, 2.0, 3.0, 2.0, 2.0]
+    n = float(times)
+    assert partition.counts.tolist() == [1 + n, 1 + n, 1 + 2 * n, 2 * n, 2 * n]
+
+
+@pytest.mark.parametrize("as_array", [list, np.array, lambda labels: np.array(labels, object)])
+@pytest.mark.parametrize("times", [1, 50])
+def test_known_strings_find_their_clusters(as_array, times):
+    partition = icvi.Partition(noise_label="none")
+    for label in ("b", "a", 1):
+        partition.add([0.0], label)
+    labels = as_array(["a", "none", "b", "a", "1"] * times)
+    partition.add_many(np.zeros((5 * times, 1)), labels)
+    assert partition.labels == ["b", "a", 1, "1"]
+    assert partition.counts.tolist() == [1.0 + times, 1.0 + 2 * times, 1.0, times]
+    assert partition.noise_share == times / (3 + 5 * times)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_what_is_no_label_is_refused_behind_labels_that_are_known(known):
+    partition = icvi.Partition()
+    for bad, error in (([1], TypeError), (float("nan"), ValueError), (np.nan, ValueError)):
+        labels = np.empty(3, dtype=object)
+        labels[:] = ["a", "a", bad] if known else [bad, "a", bad]
+        with pytest.raises(error, match=r"hashable label|equal itself"):
+            partition.add_many(np.zeros((3, 1)), labels)
+    assert partition.labels == []

@@ -23,6 +23,8 @@ _BLOCK = 65_536  # numbers
 
 _FLOAT = np.dtype(np.float64)
 _BOOLS = (bool, np.bool_)
+_LISTS = (list, tuple)
+_FEW = 128  # numbers
 
 
 def as_samples(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
@@ -48,7 +50,7 @@ def as_table(X: Any, n_features: int | None = None) -> NDArray[np.float64]:
 
 def check_entries(array: NDArray[np.float64]) -> None:
     """Refuse samples with entries that are not finite, or too large."""
-    if not _all_within(array):
+    if not within_limit(array):
         raise ValueError(_not_finite(array))
 
 
@@ -214,6 +216,8 @@ def as_floats(values: Any, name: str) -> NDArray[np.float64]:
     """Real numbers as contiguous float64; the caller checks the values."""
     if type(values) is np.ndarray and values.dtype == _FLOAT:
         return np.ascontiguousarray(values) if values.ndim else values
+    if type(values) in _LISTS and {*map(type, values)} == {float}:
+        return np.array(values)  # a sample takes 3 us less than with all that follows
     refuse_unordered(values, name)
     refuse_masked(values, name)
     try:
@@ -240,7 +244,11 @@ def _check_features(given: int, expected: int | None) -> None:
         raise ValueError(f"expected {expected} feature{s} like the samples before, got {given}")
 
 
-def _all_within(array: NDArray[np.float64]) -> bool:
+def within_limit(array: NDArray[np.float64]) -> bool:
+    """Whether all entries are finite, and none is too large."""
+    # The length is within the limit only if all entries are: 0.1 us instead of 1.5 for two.
+    if array.size <= _FEW and math.hypot(*array.ravel().tolist()) <= LARGEST:
+        return True
     # min and max need no temporary array and propagate nan.
     if array.size <= _BLOCK:
         return bool(array.min() >= -LARGEST and array.max() <= LARGEST)
@@ -248,7 +256,7 @@ def _all_within(array: NDArray[np.float64]) -> bool:
     # instead of 12.
     numbers = array.ravel()
     return all(
-        _all_within(numbers[start : start + _BLOCK]) for start in range(0, numbers.size, _BLOCK)
+        within_limit(numbers[start : start + _BLOCK]) for start in range(0, numbers.size, _BLOCK)
     )
 
 

@@ -65,7 +65,7 @@ class Changes:
     @property
     def only_adds(self) -> bool:
         """Whether samples only enter: then no column is dropped, and no sample refused."""
-        return not self.sources.any()
+        return not np.count_nonzero(self.sources)  # any() takes 1.3 us instead of 0.1
 
     @property
     def log_weights(self) -> Floats:
@@ -96,7 +96,8 @@ class Changes:
     def __enter__(self) -> Self:
         p = self.partition
         p.reserve(len(self._names) - 1, self.X.shape[1])
-        self._place = np.tile(np.arange(len(self._names)), (2, 1))
+        self._place = np.empty((2, len(self._names)), dtype=np.int64)
+        self._place[:] = np.arange(len(self._names))
         self._adding = self.only_adds
         if not self._adding:
             self._place[:, p.n_clusters + 1 :] = 0
@@ -150,7 +151,7 @@ class Changes:
                 changed = ended != L.FADED
                 self._finish(part.start + r, ended)
         # Not a product: that wakes the threads of BLAS, which then wait, busily, on other cores.
-        if (noise := self.noise[part]).any():
+        if np.count_nonzero(noise := self.noise[part]):
             p.add_noise(float((weights * noise).sum()))
 
     def _add(
@@ -247,7 +248,7 @@ class Chunk(Changes):
         if new is not _NOT_GIVEN:
             self.labels = as_label_array(new, len(X))
             self.targets = self._numbers(self.labels)
-            if not self.targets.all():
+            if np.count_nonzero(self.targets) < len(X):
                 self.noise += self.targets == NOISE
         if old is not _NOT_GIVEN:
             self.leaves = True
@@ -264,7 +265,7 @@ class Chunk(Changes):
     def _numbers(self, labels: NDArray[Any]) -> Integers:
         """Numbers of labels, also of new ones; those of samples without weight are only checked."""
         encode, counted = self.partition.encode, self.weights > 0.0
-        if counted.all():
+        if np.count_nonzero(counted) == len(counted):
             numbers, new = encode(labels)
         else:
             encode(labels[~counted])

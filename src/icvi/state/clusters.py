@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from icvi.inputs import LARGEST, as_factor, as_sample, as_weight
+from icvi.inputs import LARGEST, as_factor, as_sample, as_weight, within_limit
 from icvi.kernels import layout as L
 from icvi.labels import NOISE, Labels, in_order, plain
 from icvi.state.arrays import ALL, Arenas, Floats, Integers, Mark, Snapshot, kernel
@@ -198,7 +198,7 @@ class Clusters(Arenas):
             and x.dtype is _FLOAT
             and x.shape == self._shape
             and x.flags.c_contiguous
-            and x.dot(x) < LARGEST  # far below the limit, and not nan
+            and within_limit(x)
         ):
             return x
         return as_sample(x, self.n_features)

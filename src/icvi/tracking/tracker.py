@@ -1342,7 +1342,7 @@ class Tracker(ClusterSummary):
                 more = start + int(np.searchsorted(entering, part.stop)) - self._seen
                 self._seen += more
                 advance(more)
-        if not ks.all():
+        if np.count_nonzero(ks) < len(ks):
             out[ks == 0] = EMPTY
         if events is not None:
             out = np.concatenate([out, events.values[entering[due]]], axis=1)
