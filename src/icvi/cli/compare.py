@@ -9,7 +9,7 @@ import click
 from icvi.cli import options
 from icvi.cli.watch import run_stoppable, watch
 
-#: The options under headings; all but --clusterer are those of `icvi watch`.
+#: The options under headings; most are those of `icvi watch`.
 _GROUPS = {
     "Source": "columns exclude time bad_rows follow on_data_loss format sep decimal header group "
     "consumer patience wait",
@@ -19,7 +19,7 @@ _GROUPS = {
     "Output": "trace trace_format report overwrite quiet",
     "Checkpoints": "checkpoint checkpoint_every",
 }
-_OWN = ("clusterers", "insight", "trace", "report")
+_OWN = ("clusterers", "every", "insight", "trace", "report")
 
 
 def _shared() -> list[click.Parameter]:
@@ -45,6 +45,14 @@ def _shared() -> list[click.Parameter]:
     "'minibatch-kmeans n_clusters=2..12', 'smart rho_a=0.9 rho_b=0.5..0.8/0.05'. One without "
     "partial_fit, such as sklearn.cluster.KMeans, is fitted on all samples of a file first. "
     "Repeat for several.",
+)
+@click.option(
+    "--every",
+    type=options.Span(),
+    metavar="M",
+    default="1",
+    show_default=True,
+    help="Read the indices after every M-th sample.",
 )
 @click.option(
     "--insight/--no-insight",

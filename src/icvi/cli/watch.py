@@ -145,10 +145,8 @@ _GROUPS = {
     "--every",
     type=options.Span(),
     metavar="M",
-    default="1",
-    show_default=True,
     help="Read the indices after every M-th sample; or, with --time, after the first one of every "
-    "1s, 5min, ...",
+    "1s, 5min, ...  [default: 1; where only the table shows them, as often as its curves need]",
 )
 @options.noise
 @click.option(

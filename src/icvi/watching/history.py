@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
@@ -22,6 +23,11 @@ MOST = 1024
 CLUSTERS = 256
 #: Alarms to keep, the newest ones.
 ALARMS = 50
+
+
+def bucket_width(samples: int) -> int:
+    """How many samples a bucket of a `History` holds when there are so many."""
+    return 1 << ((samples - 1) // MOST).bit_length() if samples else 1
 
 
 class History(Output):
@@ -62,7 +68,11 @@ class History(Output):
         The newest `ALARMS` alarms that were raised or withdrawn, the oldest first.
     n_alarms : int
         How many there were.
+    on_demand : bool
+        Whether readings are for these curves alone: a view that shows the present reads it itself.
     """
+
+    on_demand = False
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = list(names)
@@ -144,8 +154,8 @@ class History(Output):
         trace = step.trace
         if len(trace):
             values = np.stack([step.curve(name) for name in self.names], axis=1)
-            self._enter(trace.samples, trace.k, values)
             self._compare(trace.samples, trace.k, values)
+            self._enter(trace.samples, trace.k, values)
 
     def take_readings(
         self,
@@ -169,8 +179,8 @@ class History(Output):
         if labels is not None:
             self._count(labels, int(samples[0]) - 1)
         self.seen, self._verdict = int(samples[-1]), None
-        self._enter(samples, k, values)
         self._compare(samples, k, values)
+        self._enter(samples, k, values)
 
     def forget_sizes(self) -> None:
         """Forget labels and sizes: some samples were not counted."""
@@ -241,7 +251,7 @@ class History(Output):
 
     def _make_room(self, stop: int) -> None:
         """Widen the buckets until they hold so many samples."""
-        while (stop - 1) // self.width >= MOST:
+        while self.width < bucket_width(stop):
             self._widen()
 
     def _widen(self) -> None:
@@ -275,11 +285,19 @@ class History(Output):
     def _compare(
         self, samples: NDArray[np.int64], k: NDArray[np.int64], values: NDArray[np.float64]
     ) -> None:
-        """Find the last new cluster, and the readings at that sample."""
+        """Find the last new cluster, and the readings at that sample, or the next ones.
+
+        Before the new readings have entered their buckets.
+        """
         rises = np.flatnonzero(np.diff(k, prepend=self._k) > 0)
         self._k = int(k[-1])
         if len(rises):
-            self.last_created, values = int(samples[rises[-1]]), values[rises[-1] :]
+            at = int(rises[-1])
+            before = int(samples[at - 1]) if at else int(self._samples.max())
+            first = bisect_right(self.created, int(samples[at])) - 1
+            known = first >= 0 and self.created[first] > before
+            self.last_created = self.created[first] if known else int(samples[at])
+            values = values[at:]
             self.baseline = values[0].copy()
         for column in np.flatnonzero(np.isnan(self.baseline)):
             defined = np.flatnonzero(~np.isnan(values[:, column]))

@@ -23,6 +23,7 @@ from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending, warn
 from icvi.watching.beginning import Beginning, read_ahead
 from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.curve_readings import CurveReadings
 from icvi.watching.first_look import FirstLook
 from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.messages import described
@@ -54,8 +55,8 @@ class Lane:
         Assigns each sample to a cluster.
     tracker : Tracker
         Reads the indices.
-    every : int or ReadingTimes
-        Read the indices after every m-th sample, or by time.
+    every : int, ReadingTimes or CurveReadings
+        Read the indices after every m-th sample, by time, or where a curve has a point.
     timed : bool
         Whether the tracker needs the times of samples.
     agreement : Agreement, optional
@@ -69,7 +70,7 @@ class Lane:
         labeller: Labeller,
         tracker: Tracker,
         *,
-        every: int | ReadingTimes = 1,
+        every: int | ReadingTimes | CurveReadings = 1,
         timed: bool = False,
         agreement: Agreement | None = None,
         classes: KnownClasses | None = None,
@@ -111,12 +112,13 @@ class Lane:
                     winners=winners,
                     timed=self._timed,
                 )
+            time = batch.time if self._timed else None
+            if isinstance(self._every, CurveReadings):
+                return self._every.update_many(
+                    self.tracker, batch.X, labelled.labels, time=time, winners=winners
+                )
             return self.tracker.update_many(
-                batch.X,
-                labelled.labels,
-                winners=winners,
-                time=batch.time if self._timed else None,
-                every=self._every,
+                batch.X, labelled.labels, winners=winners, time=time, every=self._every
             )
         except ValueError as error:
             error.add_note(f"row 0 of this batch is sample {batch.first + 1:,}")
@@ -186,8 +188,8 @@ class Loop:
         Who is told about alarms.
     checkpoint : Checkpoint, optional
         Where to save the state.
-    every : int or ReadingTimes
-        Read the indices after every m-th sample, or by time.
+    every : int, ReadingTimes or CurveReadings
+        Read the indices after every m-th sample, by time, or where a curve has a point.
     first : int
         Samples that must come together at first, whatever the labeller; 0 if any number will do.
     beginning : Beginning
@@ -238,7 +240,7 @@ class Loop:
         rules: Rules,
         sending: Sending | None = None,
         checkpoint: Checkpoint | None = None,
-        every: int | ReadingTimes = 1,
+        every: int | ReadingTimes | CurveReadings = 1,
         first: int = 0,
         beginning: Beginning,
         agreement: Agreement | None = None,
@@ -453,10 +455,10 @@ class Loop:
                 part, found = self._cluster(part)
                 most = len(part)  # a labeller may stop before the end
         except KeyboardInterrupt:
-            # Readings are all or nothing, unless they are by time; what a clusterer has learnt
-            # cannot be taken back.
+            # Readings are all or nothing if they are after every m-th sample; what a clusterer has
+            # learnt cannot be taken back.
             learnt = self.labeller.learns or self.labeller.pickles
-            self._consistent = not (learnt or isinstance(self.every, ReadingTimes))
+            self._consistent = not learnt and isinstance(self.every, int)
             raise
         step = self._made(part, found)
         for output in self.outputs.values():

@@ -31,6 +31,7 @@ from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending
 from icvi.watching.beginning import Beginning, Gathering
 from icvi.watching.checkpoint import Checkpoint
+from icvi.watching.curve_readings import CurveReadings
 from icvi.watching.first_look import left_out_labels
 from icvi.watching.history import History
 from icvi.watching.labellers import SAMPLED, clusterer_from, hints, labeller_for
@@ -230,7 +231,7 @@ class Watch:
     def _last_read(self) -> int:
         """The last sample of earlier runs after which the indices were read."""
         every = self._loop.every
-        return every.last if isinstance(every, ReadingTimes) else self.resumed // every * every
+        return self.resumed // every * every if isinstance(every, int) else every.last
 
     def steps(self) -> Generator[Step, None, None]:
         """Run step by step: some samples, and the readings after each of them.
@@ -382,7 +383,7 @@ def watch(
     batch: int = 1024,
     begin: int | timedelta | None = None,
     learn: bool = True,
-    every: int | timedelta = 1,
+    every: int | timedelta | None = 1,
     noise_label: Hashable = None,
     undefined: Literal["nan", "limit"] = "nan",
     window: Any = None,
@@ -449,9 +450,11 @@ def watch(
         samples came; in all other cases it is the same however they come.
     learn : bool, default True
         Whether the clusterer learns; if not, it only predicts.
-    every : int or timedelta, default 1
+    every : int, timedelta or None, default 1
         Read the indices after every m-th sample; or, by the times of samples, after the first one
-        of every such period. That needs a `time` column.
+        of every such period. That needs a `time` column. None, the default of ``icvi watch``, is 1
+        where a trace, a page, rules, known classes or a checkpoint take the readings; else a few
+        readings make the curves of the table, 0.6 % of those of a million samples.
     noise_label, undefined, window, half_life, bounds, quantizer
         As in `Tracker`. A window or half-life that is a timedelta needs a `time` column. For ART,
         ``bounds={"temp": (0, 40)}`` gives those of some features, the first batch the others.
@@ -555,6 +558,9 @@ def watch(
     settings = {**tracking, "columns": columns, "label": label, "time": time}
     classes = classes_beside(truth, window, half_life, bad_rows)
     settings |= {"truth": truth if classes is None else classes.setting, "begin": begin}
+    kept = (trace, report, serve, truth, checkpoint)
+    on_demand = every is None and not alerts and all(each is None for each in kept)
+    every = 1 if every is None else every
     if isinstance(every, timedelta):
         _check_every(time, truth)
         settings["every"] = every
@@ -610,6 +616,7 @@ def watch(
                 saved.clear()
         outputs: dict[str, Output] = {}
         history = History(names if truth is None else [*names, *AGREEMENT])
+        history.on_demand = on_demand
         if trace is not None:
             outputs["trace"] = open_trace(
                 trace,
@@ -657,7 +664,7 @@ def watch(
             rules=rules,
             sending=sending,
             checkpoint=saved,
-            every=ReadingTimes(every) if isinstance(every, timedelta) else every,
+            every=CurveReadings() if on_demand else _readings(every),
             first=learnt,
             beginning=Beginning(first, begin),
             agreement=None if truth is None else Agreement(as_every(every)),
@@ -683,6 +690,10 @@ def _check_serving(
         check("jinja2", "report", "serve (--serve)")
     elif token is not None or clusters or tuple(names):
         raise ValueError("token, serve_names and metrics_clusters need serve (--serve)")
+
+
+def _readings(every: int | timedelta) -> int | ReadingTimes:
+    return ReadingTimes(every) if isinstance(every, timedelta) else as_every(every)
 
 
 def _check_every(time: Any, truth: Any) -> None:

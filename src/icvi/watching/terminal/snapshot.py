@@ -162,7 +162,7 @@ class StreamProgress:
         """The stream now."""
         curves = self._history.last
         values = curves[-1] if len(curves) else np.empty(0)
-        if self._aged:
+        if self._aged or self._history.on_demand:
             values = np.array([_reading(self._shown, name) for name in self._history.names])
         return self._snapshot(now, curves, values, self._quick_verdict(now))
 
