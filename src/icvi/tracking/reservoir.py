@@ -29,6 +29,7 @@ Bits = NDArray[np.uint64]
 MOST = 256
 
 _WAITING = 2048  # samples that wait, at most, until they are sorted into their clusters
+_BLOCKS = 16  # in which they do
 
 
 class Kept(NamedTuple):
@@ -75,6 +76,8 @@ class Reservoir:
         entering = np.flatnonzero(keys < self._limits(serials))
         if entering.size:
             self._waiting += ((keys[entering], serials[entering], X[entering]),)
+            if len(self._waiting) > _BLOCKS:  # so that to count them stays cheap
+                self._waiting = (self._together(),)
             if sum(len(keys) for keys, _, _ in self._waiting) > _WAITING:
                 self._sort_in()
 
@@ -220,8 +223,7 @@ class Reservoir:
         """Sort the samples of some clusters in; a look at them needs no others."""
         if not self._waiting:
             return
-        blocks = self._waiting
-        keys, codes, X = blocks[0] if len(blocks) == 1 else map(np.concatenate, zip(*blocks))
+        keys, codes, X = self._together()
         chosen = codes == serials[0]
         for serial in serials[1:]:  # few: quicker than np.isin
             chosen |= codes == serial
@@ -229,6 +231,13 @@ class Reservoir:
             self._kept = self._with(keys[chosen], codes[chosen], X[chosen])
             keys, codes, X = keys[~chosen], codes[~chosen], X[~chosen]
         self._waiting = ((keys, codes, X),) if len(keys) else ()
+
+    def _together(self) -> tuple[Floats, Integers, Floats]:
+        """The samples that wait, as one block."""
+        if len(self._waiting) == 1:
+            return self._waiting[0]
+        keys, codes, X = map(np.concatenate, zip(*self._waiting))
+        return keys, codes, X
 
     def _with(self, keys: Floats, serials: Integers, X: Floats) -> dict[int, Kept]:
         """What is kept when samples are sorted in."""
