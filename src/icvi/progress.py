@@ -1,4 +1,4 @@
-"""A progress bar for long work: on a terminal only, and only after a few seconds."""
+"""A progress bar for long work, on a terminal only, after a few seconds; and a spinner."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from icvi.wording import printable
 
 if TYPE_CHECKING:
+    from rich.live import Live
     from rich.progress import Progress, TaskID
 
 _PATIENCE = 2.0  # seconds before the bar appears
@@ -65,3 +66,41 @@ class _Bar:
         if self._bar is not None:
             self._bar.stop()
             SHOWN.release()
+
+
+class Spinner:
+    """A line with a spinner, which is erased in the end.
+
+    Parameters
+    ----------
+    text : str
+        What it says.
+    otherwise : callable
+        Called instead on a terminal that cannot erase.
+    """
+
+    def __init__(self, text: str, otherwise: Callable[[], None]) -> None:
+        self._text, self._otherwise = text, otherwise
+        self._live: Live | None = None
+
+    def show(self) -> None:
+        """Show it on a terminal, if it is not there."""
+        from rich.console import Console
+        from rich.live import Live
+        from rich.spinner import Spinner as Drawing
+
+        console = Console(stderr=True)
+        if self._live is not None or sys.stderr is None or not sys.stderr.isatty():
+            return
+        if not console.is_interactive:
+            self._otherwise()
+            return
+        drawing = Drawing("line", text=self._text)
+        # Standard output may be a file: what goes there must not come out on the terminal.
+        self._live = Live(drawing, console=console, transient=True, redirect_stdout=False)
+        self._live.start()
+
+    def erase(self) -> None:
+        """Erase it, if it was shown."""
+        if self._live is not None:
+            self._live.stop()

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import icvi
 from icvi.cli.main import main
-from icvi.watching.curve_readings import CurveReadings
-from icvi.watching.history import MOST, History, bucket_width
+from icvi.watching.history import MOST, CurveReadings, History, bucket_width
 from icvi.watching.step import Step
 from icvi.watching.terminal.snapshot import StreamProgress
 

@@ -7,12 +7,11 @@ sums in two doubles. All samples together are the sum of the clusters.
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
 from icvi.kernels.caches.pair_sums import first_tile, tile_at, tile_rows
-from icvi.kernels.compiler.addresses import part, pointer_to
+from icvi.kernels.compiler.addresses import part, pointer_to, row
 from icvi.kernels.compiler.compiling import (
     CUBE,
     INTEGERS,
@@ -23,10 +22,12 @@ from icvi.kernels.compiler.compiling import (
     compiled,
 )
 from icvi.kernels.compiler.embedded import embedded
-from icvi.kernels.doubles import add, mean_of, product
+from icvi.kernels.compiler.lanes import FEATURES, load_sample
+from icvi.kernels.compiler.lanes import load_features as at
+from icvi.kernels.doubles import add, product, put_pair, subtract
 from icvi.kernels.layout import LANES
 from icvi.kernels.moments.columns import add_scatter, show
-from icvi.kernels.moments.everything import count
+from icvi.kernels.moments.everything import count, divide, sum_scatter
 from icvi.kernels.moments.plan import take_readings
 
 
@@ -44,16 +45,16 @@ def arrange(codes, labels, weights, bounds, order, columns, ks, known):
         bounds[g + 1] += 1
     for g in range(ks.size):
         k = 0
-        for at in range(bounds[g], bounds[g + 1]):
-            r = order[at]
+        for place in range(bounds[g], bounds[g + 1]):
+            r = order[place]
             label = labels[r]
             if label == 0 or not (weights.size == 0 or weights[r] > 0.0):
-                columns[at] = 0
+                columns[place] = 0
                 continue
             if known[0, label] != g + 1:
                 k += 1
                 known[0, label], known[1, label] = g + 1, k
-            columns[at] = known[1, label]
+            columns[place] = known[1, label]
         ks[g] = k
 
 
@@ -61,21 +62,27 @@ def arrange(codes, labels, weights, bounds, order, columns, ks, known):
 def clear(A, Q, C, G, C_0, G_0, k, d, extra):
     """Columns 0..k as they are before the first sample."""
     for i in range(k + 1):
-        for row in range(L.V):
-            A[row, i] = 0.0
+        for r in range(L.V):
+            A[r, i] = 0.0
     for i in range(k + 2):
-        block = i if i <= k else extra
-        for row in range(Q.shape[1]):
-            for t in range(Q.shape[2]):
-                Q[block, row, t] = 0.0
-    for row in range(C.shape[0]):
+        clear_block(Q, i if i <= k else extra)
+    for r in range(C.shape[0]):
         for i in range(k + 1):
-            C[row, i] = C_0[row, i]
+            C[r, i] = C_0[r, i]
     for group in range(G.shape[0]):
-        for row in range(min(L.G_WORK, G.shape[1])):
+        for r in range(min(L.G_WORK, G.shape[1])):
             for i in range(k + 1):
-                G[group, row, i] = G_0[group, row, i]
+                G[group, r, i] = G_0[group, r, i]
         clear_tiles(G, G_0, group, k, d)
+
+
+@embedded(fastmath=False)
+def clear_block(Q, block):
+    """A block of Q as it is before the first sample."""
+    for r in range(Q.shape[1]):
+        line = row(Q, block, r)
+        for t in range(line.size):
+            line[t] = 0.0
 
 
 @embedded(fastmath=False)
@@ -86,8 +93,8 @@ def clear_tiles(G, G_0, group, k, d):
     while first + tile_rows(columns) <= end:
         used, room = k // LANES + 1, columns // LANES
         while True:
-            for row in range(first, tile_at(first, used, 0)):
-                place, start = row * LANES // columns, row * LANES % columns
+            for r in range(first, tile_at(first, used, 0)):
+                place, start = r * LANES // columns, r * LANES % columns
                 for i in range(start, start + LANES):
                     G[group, place, i] = G_0[group, place, i]
             first = tile_at(first, room, 0)
@@ -97,48 +104,30 @@ def clear_tiles(G, G_0, group, k, d):
 
 
 @embedded(fastmath=False)
-def divide(A, Q, J, d):
-    """The mean of column J."""
-    n, n_low = A[L.HELD, J], A[L.HELD + 1, J]
-    for t in range(d):
-        s, s_low = Q[J, L.Q_SUM, t], Q[J, L.Q_SUM + 1, t]
-        Q[J, L.Q_MEAN, t], Q[J, L.Q_MEAN + 1, t] = mean_of(s, s_low, n, n_low)
-
-
-@embedded(fastmath=False, forceinline=True)
-def lift_gap(Q, J, t, x, x_low, w, w_low, scratch):
-    """The gap e = x - v_J and w e in one feature, for `add_scatter`."""
-    e, e_low = add(x, x_low, -Q[J, L.Q_MEAN, t], -Q[J, L.Q_MEAN + 1, t])
-    Q[scratch, L.Q_GAP, t], Q[scratch, L.Q_GAP + 1, t] = e, e_low
-    Q[scratch, L.Q_LIFT, t], Q[scratch, L.Q_LIFT + 1, t] = product(w, w_low, e, e_low)
+def scatter_sample(Q, J, x, w, scatter):
+    """Add (x - v_J) w (x - v_J)' to the scatter of J, whose mean is there."""
+    v, v_low, scratch = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1), len(Q) - 1
+    e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
+    lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
+    for t in range(0, x.size, FEATURES):
+        gap, gap_low = subtract(load_sample(x, t), 0.0, at(v, t), at(v_low, t))
+        put_pair(e, e_low, t, (gap, gap_low))
+        put_pair(lift, lift_low, t, product(w, 0.0, gap, gap_low))
+    add_scatter(Q, J, x.size, scatter)
 
 
 @embedded(fastmath=False)
-def sum_clusters(A, Q, k, d, scatter, scratch):
-    """Column 0, all samples: the sum of the clusters, each a point with a scatter of its own."""
-    for i in range(1, k + 1):
-        A[L.HELD, 0], A[L.HELD + 1, 0] = add(
-            *(A[L.HELD, 0], A[L.HELD + 1, 0], A[L.HELD, i], A[L.HELD + 1, i])
-        )
-        A[L.COUNT, 0] += A[L.COUNT, i]
-        for t in range(d):
-            Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t] = add(
-                *(Q[0, L.Q_SUM, t], Q[0, L.Q_SUM + 1, t]),
-                *(Q[i, L.Q_SUM, t], Q[i, L.Q_SUM + 1, t]),
-            )
-    everything = np.int64(0)
-    divide(A, Q, everything, d)
+def count_clusters(A, Q, k, d):
+    """Weight and sum of column 0 from those of the clusters."""
+    total, total_low = row(Q, 0, L.Q_SUM), row(Q, 0, L.Q_SUM + 1)
     for i in range(1, k + 1):
         n, n_low = A[L.HELD, i], A[L.HELD + 1, i]
-        for t in range(d):
-            v, v_low = Q[i, L.Q_MEAN, t], Q[i, L.Q_MEAN + 1, t]
-            lift_gap(Q, everything, t, v, v_low, n, n_low, scratch)
-        add_scatter(Q, everything, d, scatter)
-        for row in range(L.Q_S, Q.shape[1], 2):
-            for t in range(d):
-                Q[0, row, t], Q[0, row + 1, t] = add(
-                    *(Q[0, row, t], Q[0, row + 1, t], Q[i, row, t], Q[i, row + 1, t])
-                )
+        A[L.HELD, 0], A[L.HELD + 1, 0] = add(A[L.HELD, 0], A[L.HELD + 1, 0], n, n_low)
+        A[L.COUNT, 0] += A[L.COUNT, i]
+        s, s_low = row(Q, i, L.Q_SUM), row(Q, i, L.Q_SUM + 1)
+        for t in range(0, d, FEATURES):
+            sums = add(at(total, t), at(total_low, t), at(s, t), at(s_low, t))
+            put_pair(total, total_low, t, sums)
 
 
 @compiled(
@@ -177,28 +166,21 @@ def score_groups(
         k = ks[g]
         clear(A, Q, C, G, C_0, G_0, max(k, meta[L.K]), d, scratch)
         meta[L.K], meta[L.LAST], meta[L.STALE] = k, k, k
-        for at in range(bounds[g], bounds[g + 1]):
-            if columns[at] > 0:
-                r = order[at]
-                w = 1.0 if weights.size == 0 else weights[r]
-                count(A, Q, columns[at], part(X, r, 0, d), w)
+        for place in range(bounds[g], bounds[g + 1]):
+            if columns[place] > 0:
+                w = 1.0 if weights.size == 0 else weights[order[place]]
+                count(A, Q, columns[place], part(X, order[place], 0, d), w)
         for J in range(1, k + 1):
             divide(A, Q, J, d)
-        for at in range(bounds[g], bounds[g + 1]):
-            J = columns[at]
-            if J > 0:
-                r = order[at]
-                w = 1.0 if weights.size == 0 else weights[r]
-                for t in range(d):
-                    lift_gap(Q, J, t, X[r, t], 0.0, w, 0.0, scratch)
-                add_scatter(Q, J, d, scatter)
-        sum_clusters(A, Q, k, d, scatter, scratch)
+        for place in range(bounds[g], bounds[g + 1]):
+            if columns[place] > 0:
+                w = 1.0 if weights.size == 0 else weights[order[place]]
+                scatter_sample(Q, columns[place], part(X, order[place], 0, d), w, scatter)
+        count_clusters(A, Q, k, d)
+        sum_scatter(A, Q, k, d, scatter)
         for J in range(k + 1):
             show(A, Q, J, d, scatter)
-        # The block that was scratch until now holds the sum of the centroids.
-        for row in range(Q.shape[1]):
-            for t in range(d):
-                Q[scratch, row, t] = 0.0
+        clear_block(Q, scratch)  # from now on it holds the sum of the centroids
         for J in range(1, k + 1):
             C[L.QUEUE, J - 1], C[L.QUEUED, J] = J, 1.0
         take_readings(pointer_to(meta, 0), pointer_to(out, g))

@@ -23,8 +23,8 @@ from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending, warn
 from icvi.watching.beginning import Beginning, read_ahead
 from icvi.watching.checkpoint import Checkpoint
-from icvi.watching.curve_readings import CurveReadings
 from icvi.watching.first_look import FirstLook
+from icvi.watching.history import CurveReadings
 from icvi.watching.labellers import Labelled, Labeller
 from icvi.watching.messages import described
 from icvi.watching.rebatching import Rebatched, rebatch

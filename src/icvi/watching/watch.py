@@ -31,9 +31,8 @@ from icvi.watching.alarms.rules import Rules
 from icvi.watching.alarms.sending import Sending
 from icvi.watching.beginning import Beginning, Gathering
 from icvi.watching.checkpoint import Checkpoint
-from icvi.watching.curve_readings import CurveReadings
 from icvi.watching.first_look import left_out_labels
-from icvi.watching.history import History
+from icvi.watching.history import CurveReadings, History
 from icvi.watching.labellers import SAMPLED, clusterer_from, hints, labeller_for
 from icvi.watching.loop import Loop
 from icvi.watching.messages import described

@@ -6,10 +6,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.live import Live
+from icvi.progress import Spinner
 
 COMPILING = "compiling (once; later runs load it from the cache) ..."
 
@@ -50,39 +48,12 @@ def on_compiling(show: Callable[[], None]) -> Iterator[None]:
 @contextmanager
 def compile_spinner() -> Iterator[None]:
     """Report compiling with a spinner that is erased at the end: a table will be drawn there."""
-    line = _Spinner()
+    line = Spinner(COMPILING, otherwise=_print_once)
     try:
         with on_compiling(line.show):
             yield
     finally:
         line.erase()
-
-
-class _Spinner:
-    """A line with a spinner, shown once a kernel takes long to compile."""
-
-    def __init__(self) -> None:
-        self._live: Live | None = None
-
-    def show(self) -> None:
-        from rich.console import Console
-        from rich.live import Live
-        from rich.spinner import Spinner
-
-        console = Console(stderr=True)
-        if self._live is not None or sys.stderr is None or not sys.stderr.isatty():
-            return
-        if not console.is_interactive:  # a terminal that cannot erase
-            _print_once()
-            return
-        spinner = Spinner("line", text=COMPILING)
-        # Standard output may be a file: what goes there must not come out on the terminal.
-        self._live = Live(spinner, console=console, transient=True, redirect_stdout=False)
-        self._live.start()
-
-    def erase(self) -> None:
-        if self._live is not None:
-            self._live.stop()
 
 
 def _announce() -> None:
