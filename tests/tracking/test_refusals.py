@@ -238,7 +238,7 @@ CALLS = {
     "watch every": (
         nothing,
         lambda _, v: icvi.watch(np.array(X), icvi.FuzzyART(), every=v),
-        NUMBERS | NONE | NEGATIVE | ZERO | HALVES | BEYOND,
+        NUMBERS | NEGATIVE | ZERO | HALVES | BEYOND,
     ),
     "decay": (tracker, lambda t, v: t.decay(v), NUMBERS | NONE | NEGATIVE | ZERO | BEYOND),
     "decay of Conn": (

@@ -641,9 +641,9 @@ def test_before_the_first_reading_it_says_so():
     assert lines[4] == "CH     larger               no reading yet"
 
 
-def test_with_readings_far_apart_the_last_new_cluster_has_no_name():
+def test_with_readings_far_apart_the_last_new_cluster_is_named_all_the_same():
     lines = plainly(screen_of(small(every=6), 8), 80)
-    assert lines[1] == "last new cluster at sample 6, 2 samples ago"
+    assert lines[1] == "cluster 1 created at sample 4, 4 samples ago"
     assert lines[4].split()[2] == fitted_number(small_at(6))
 
 

@@ -237,7 +237,7 @@ class StreamProgress:
         return self._verdict
 
     def _last_label(self) -> str | None:
-        """The label of the last new cluster; unknown where readings are far apart."""
+        """The label of the last new cluster; unknown where there are very many."""
         history, clusters = self._history, set(self._tracker.labels)  # noise is none of them
         for label, first in zip(reversed(history.labels), reversed(history.created)):
             if first == history.last_created and label in clusters:
