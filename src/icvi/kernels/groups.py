@@ -7,6 +7,7 @@ sums in two doubles. All samples together are the sum of the clusters.
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from icvi.kernels import layout as L
@@ -24,10 +25,10 @@ from icvi.kernels.compiler.compiling import (
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.lanes import FEATURES, load_sample
 from icvi.kernels.compiler.lanes import load_features as at
-from icvi.kernels.doubles import add, product, put_pair, subtract
+from icvi.kernels.doubles import add, mean_of, product, put_pair, subtract
 from icvi.kernels.layout import LANES
 from icvi.kernels.moments.columns import add_scatter, show
-from icvi.kernels.moments.everything import count, divide, sum_scatter
+from icvi.kernels.moments.everything import count
 from icvi.kernels.moments.plan import take_readings
 
 
@@ -117,17 +118,45 @@ def scatter_sample(Q, J, x, w, scatter):
 
 
 @embedded(fastmath=False)
-def count_clusters(A, Q, k, d):
-    """Weight and sum of column 0 from those of the clusters."""
-    total, total_low = row(Q, 0, L.Q_SUM), row(Q, 0, L.Q_SUM + 1)
+def divide(A, Q, J, d):
+    """The mean of column J, whose weight and sum are there."""
+    v, v_low = row(Q, J, L.Q_MEAN), row(Q, J, L.Q_MEAN + 1)
+    s, s_low = row(Q, J, L.Q_SUM), row(Q, J, L.Q_SUM + 1)
+    for t in range(0, d, FEATURES):
+        mean = mean_of(at(s, t), at(s_low, t), A[L.HELD, J], A[L.HELD + 1, J])
+        put_pair(v, v_low, t, mean)
+
+
+@embedded(fastmath=False)
+def add_rows(Q, i, first, end, d):
+    """Add rows of block i, in pairs, to those of column 0."""
+    for r in range(first, end, 2):
+        a, a_low, b, b_low = row(Q, 0, r), row(Q, 0, r + 1), row(Q, i, r), row(Q, i, r + 1)
+        for t in range(0, d, FEATURES):
+            put_pair(a, a_low, t, add(at(a, t), at(a_low, t), at(b, t), at(b_low, t)))
+
+
+@embedded(fastmath=False)
+def sum_clusters(A, Q, k, d, scatter):
+    """Column 0, all samples: the sum of the clusters, each a point with a scatter of its own."""
+    everything, scratch = np.int64(0), len(Q) - 1
     for i in range(1, k + 1):
         n, n_low = A[L.HELD, i], A[L.HELD + 1, i]
         A[L.HELD, 0], A[L.HELD + 1, 0] = add(A[L.HELD, 0], A[L.HELD + 1, 0], n, n_low)
         A[L.COUNT, 0] += A[L.COUNT, i]
-        s, s_low = row(Q, i, L.Q_SUM), row(Q, i, L.Q_SUM + 1)
+        add_rows(Q, i, L.Q_SUM, L.Q_SUM + 2, d)
+    divide(A, Q, everything, d)
+    mu, mu_low = row(Q, 0, L.Q_MEAN), row(Q, 0, L.Q_MEAN + 1)
+    e, e_low = row(Q, scratch, L.Q_GAP), row(Q, scratch, L.Q_GAP + 1)
+    lift, lift_low = row(Q, scratch, L.Q_LIFT), row(Q, scratch, L.Q_LIFT + 1)
+    for i in range(1, k + 1):
+        v, v_low = row(Q, i, L.Q_MEAN), row(Q, i, L.Q_MEAN + 1)
         for t in range(0, d, FEATURES):
-            sums = add(at(total, t), at(total_low, t), at(s, t), at(s_low, t))
-            put_pair(total, total_low, t, sums)
+            gap, gap_low = subtract(at(v, t), at(v_low, t), at(mu, t), at(mu_low, t))
+            put_pair(e, e_low, t, (gap, gap_low))
+            put_pair(lift, lift_low, t, product(A[L.HELD, i], A[L.HELD + 1, i], gap, gap_low))
+        add_scatter(Q, everything, d, scatter)
+        add_rows(Q, i, L.Q_S, Q.shape[1], d)
 
 
 @compiled(
@@ -176,8 +205,7 @@ def score_groups(
             if columns[place] > 0:
                 w = 1.0 if weights.size == 0 else weights[order[place]]
                 scatter_sample(Q, columns[place], part(X, order[place], 0, d), w, scatter)
-        count_clusters(A, Q, k, d)
-        sum_scatter(A, Q, k, d, scatter)
+        sum_clusters(A, Q, k, d, scatter)
         for J in range(k + 1):
             show(A, Q, J, d, scatter)
         clear_block(Q, scratch)  # from now on it holds the sum of the centroids

@@ -19,7 +19,7 @@ from icvi.kernels.compiler.compiling import (
 )
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import enter, show
-from icvi.kernels.moments.everything import count, sum_scatter
+from icvi.kernels.moments.everything import count, sum_variances
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
 
@@ -38,7 +38,7 @@ def absorb(meta, x_pointer, J, w, all_of_it):
         meta[L.K] = J
     column = np.int64(0)  # a plain 0 is a type of its own, compiled once more
     if J == 0:
-        sum_scatter(A, Q, meta[L.K], meta[L.D], meta[L.SCATTER] == 1)
+        sum_variances(A, Q, meta[L.K], meta[L.D])
     elif not all_of_it:
         count(A, Q, column, x, w)
         A[L.N, 0] = A[L.HELD, 0]
@@ -86,7 +86,7 @@ def update_many(meta, X, columns, weights, rows, out, ks):
 
     Column 0 is a sample that belongs to no cluster.
     """
-    all_of_it = meta[L.WANT] & L.WANT_LOGDET != 0 or weights.size <= meta[L.K]
+    all_of_it = meta[L.SCATTER] == 1 or weights.size <= meta[L.K]
     m = pointer_to(meta, 0)
     for r in range(weights.size):
         if columns[r] > 0:
