@@ -144,12 +144,8 @@ def scan(C, family, sign, J, end, row, offering):
             store(C, family + 1, at, least * sign)
             store(C, family + 2, at, where_less(new, best, number, where))
     best, known = two_least(first, second)
-    # As whole registers: numbers that are stored alone delay the next load of a register.
-    at = J // HALF * HALF
-    store(C, family, at, put(load_half(C, family, at), J - at, sign * best))
-    store(C, family + 1, at, put(load_half(C, family + 1, at), J - at, sign * known))
-    place = greatest_lane(where_equal(first, best, column, 0.0))
-    store(C, family + 2, at, put(load_half(C, family + 2, at), J - at, place))
+    C[family, J], C[family + 1, J] = sign * best, sign * known
+    C[family + 2, J] = greatest_lane(where_equal(first, best, column, 0.0))
     return scans
 
 

@@ -18,7 +18,7 @@ from icvi.kernels.compiler.compiling import (
     compiled,
 )
 from icvi.kernels.compiler.linked import linked
-from icvi.kernels.moments.columns import enter, show
+from icvi.kernels.moments.columns import enter, show, touch
 from icvi.kernels.moments.everything import count, sum_variances
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
@@ -52,11 +52,7 @@ def absorb(meta, x_pointer, J, w, all_of_it):
         column = J
     if J == 0:
         return
-    meta[L.LAST] = J
-    if C[L.QUEUED, J] == 0.0:
-        C[L.QUEUED, J] = 1.0
-        C[L.QUEUE, meta[L.STALE]] = J
-        meta[L.STALE] += 1
+    touch(C, meta, J)
 
 
 @compiled(

@@ -27,6 +27,7 @@ from icvi.kernels.moments.columns import (
     fade,
     keep_compactness,
     show,
+    touch,
 )
 from icvi.kernels.moments.plan import take_readings
 from icvi.kernels.moments.undo_log import log_column
@@ -110,16 +111,6 @@ def move_squares(A, I, J, w, gain):
         count_squares(A, np.int64(0), w, gain)
     elif J == 0:
         take_squares(A, np.int64(0), w, gain)
-
-
-@kernel
-def touch(C, meta, J):
-    """Have the caches of cluster J refreshed at the next reading."""
-    meta[L.LAST] = J
-    if C[L.QUEUED, J] == 0.0:
-        C[L.QUEUED, J] = 1.0
-        C[L.QUEUE, meta[L.STALE]] = J
-        meta[L.STALE] += 1
 
 
 @linked(types.int64(META, DOUBLES, types.int64, types.int64, types.float64), fastmath=False)

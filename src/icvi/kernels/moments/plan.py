@@ -46,12 +46,10 @@ def take_readings(meta, out):
         if much_has_left(A, J):
             C[L.QUEUED, 0] = 1.0
     C[L.SINGLE, L.WITHIN] = total(A, L.CP, meta[L.K])
-    first = meta[L.REFRESHES]
-    for p in range(first):
+    for p in range(steps):
         # What a refresh returns is replaced by the first reading.
-        call_step(plan[p], meta, pointer_to(parameters, p), out)
-    for p in range(values.size):
-        call_step(plan[first + p], meta, pointer_to(parameters, first + p), pointer_to(values, p))
+        place = max(p - meta[L.REFRESHES], 0)
+        call_step(plan[p], meta, pointer_to(parameters, p), pointer_to(values, place))
     if C[L.QUEUED, 0] != 0.0 and any_digits_lost(A, C, meta[L.K], meta[L.D]):
         for column in range(values.size):
             values[column] = LOST_DIGITS
