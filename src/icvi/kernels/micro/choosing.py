@@ -9,22 +9,7 @@ from numba import types
 
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, compiled, kernel
 from icvi.kernels.linkage import link_ward
-from icvi.kernels.micro.layout import (
-    CAME,
-    CENTROID,
-    CHOICES,
-    FACTOR,
-    GAIN,
-    HOME,
-    LABEL,
-    LABELS,
-    LIMIT,
-    MICRO,
-    NEW,
-    NONE,
-    TOTAL,
-    WEIGHT,
-)
+from icvi.kernels.micro import layout as L
 from icvi.kernels.micro.merging import forget, rescale, within
 
 _WHOLE = types.int64
@@ -46,14 +31,14 @@ def prepare(M, owners, scale, counters, numbers, fading, scaled):
     if fading:
         forget(M, owners, counters, numbers)
         # Where half of them are free, they may be narrower: the stream has become so.
-        if 2 * counters[MICRO] <= M.shape[1] - 1:
-            numbers[LIMIT] *= 0.5
+        if 2 * counters[L.MICRO] <= M.shape[1] - 1:
+            numbers[L.LIMIT] *= 0.5
     if scaled:
         rescale(M, scale, counters, numbers)
-    numbers[TOTAL] = 0.0
-    for i in range(counters[MICRO]):
-        numbers[TOTAL] += M[WEIGHT, i]
-    numbers[CAME], counters[NEW] = 0.0, 0
+    numbers[L.TOTAL] = 0.0
+    for i in range(counters[L.MICRO]):
+        numbers[L.TOTAL] += M[L.WEIGHT, i]
+    numbers[L.CAME], counters[L.NEW] = 0.0, 0
 
 
 @compiled(
@@ -64,7 +49,7 @@ def prepare(M, owners, scale, counters, numbers, fading, scaled):
 def begin_choice(M, owners, scale, counters, numbers, fading, scaled):
     """Prepare for a choice that Python makes."""
     prepare(M, owners, scale, counters, numbers, fading, scaled)
-    counters[CHOICES] += 1
+    counters[L.CHOICES] += 1
 
 
 # -- readings --------------------------------------------------------------------------------
@@ -218,8 +203,8 @@ def match(M, owners, row, groups, names, taken):
     known = np.unique(owners[row, :m])
     overlap = np.zeros((names.size, known.size))
     for i in range(m):
-        if owners[HOME, i] != NONE:
-            overlap[groups[i], np.searchsorted(known, owners[row, i])] += M[WEIGHT, i]
+        if owners[L.HOME, i] != L.NONE:
+            overlap[groups[i], np.searchsorted(known, owners[row, i])] += M[L.WEIGHT, i]
     for _ in range(min(names.size, known.size)):
         group, best, most = -1, -1, 0.0
         for column in range(known.size):
@@ -240,22 +225,22 @@ def label_groups(M, owners, counters, groups, k):
     """
     m = groups.size
     names = np.full(k, -1, dtype=np.int64)
-    match(M, owners, LABEL, groups, names, np.zeros(m, dtype=np.bool_))
+    match(M, owners, L.LABEL, groups, names, np.zeros(m, dtype=np.bool_))
     kept = names >= 0
-    homes = np.unique(owners[HOME, :m])
+    homes = np.unique(owners[L.HOME, :m])
     taken = np.zeros(m, dtype=np.bool_)
     for column in range(homes.size):
         for g in range(k):
             taken[column] = taken[column] or names[g] == homes[column]
-    match(M, owners, HOME, groups, names, taken)
+    match(M, owners, L.HOME, groups, names, taken)
     for g in range(k):
         if names[g] < 0:
-            names[g] = counters[LABELS]
-            counters[LABELS] += 1
+            names[g] = counters[L.LABELS]
+            counters[L.LABELS] += 1
     for i in range(m):
-        owners[LABEL, i] = names[groups[i]]
-        if owners[HOME, i] == NONE or not kept[groups[i]]:
-            owners[HOME, i] = names[groups[i]]
+        owners[L.LABEL, i] = names[groups[i]]
+        if owners[L.HOME, i] == L.NONE or not kept[groups[i]]:
+            owners[L.HOME, i] = names[groups[i]]
 
 
 @compiled(types.void(MATRIX, PAIRS, INTEGERS, INTEGERS, _WHOLE), fastmath=False, makes_arrays=True)
@@ -271,20 +256,20 @@ def relabel(M, owners, counters, groups, k):
 def choose(M, owners, scale, counters, numbers, growth, scaled, votes):
     """Choose how many clusters there are by DB, CH and SIL, as far as they vote, and label all."""
     prepare(M, owners, scale, counters, numbers, growth > 1.0, scaled)
-    counters[CHOICES] += 1
-    m, d = counters[MICRO], scale.shape[1]
+    counters[L.CHOICES] += 1
+    m, d = counters[L.MICRO], scale.shape[1]
     if m < 2:
         return
     # In scaled features, from one of them: the factor of a feature that is constant may be very
     # large. The last sample weighs 1.
     n, P, V, CP = np.empty(m), np.empty((d, m)), np.empty((m, d)), np.empty(m)
-    unit = growth / numbers[GAIN]
+    unit = growth / numbers[L.GAIN]
     for i in range(m):
-        n[i], CP[i] = M[WEIGHT, i] * unit, within(M, scale[FACTOR], i) * unit
+        n[i], CP[i] = M[L.WEIGHT, i] * unit, within(M, scale[L.FACTOR], i) * unit
     for t in range(d):
-        factor = math.sqrt(scale[FACTOR, t])
+        factor = math.sqrt(scale[L.FACTOR, t])
         for i in range(m):
-            P[t, i] = V[i, t] = (M[CENTROID + t, i] - M[CENTROID + t, 0]) * factor
+            P[t, i] = V[i, t] = (M[L.CENTROID + t, i] - M[L.CENTROID + t, 0]) * factor
     pairs, groups = np.empty((m - 1, 2), dtype=np.int64), np.empty(m, dtype=np.int64)
     link_ward(n.copy(), P, pairs, np.empty(m - 1))
     table = np.empty((max(2, m // MICRO_PER_CLUSTER) - 1, READINGS))
@@ -310,17 +295,17 @@ def choose_level(M, owners, scale, counters, numbers, growth, scaled, votes):
 @compiled(types.void(PAIRS, INTEGERS, INTEGERS), fastmath=False, makes_arrays=True)
 def number_by_appearance(owners, counters, labels):
     """Number clusters 0, 1, ... as they appear among labels, then those that do not appear."""
-    m, found = counters[MICRO], 0
-    numbers = np.full(counters[LABELS], NONE, dtype=np.int64)
+    m, found = counters[L.MICRO], 0
+    numbers = np.full(counters[L.LABELS], L.NONE, dtype=np.int64)
     for i in range(labels.size):
-        if numbers[labels[i]] == NONE:
+        if numbers[labels[i]] == L.NONE:
             numbers[labels[i]] = found
             found += 1
         labels[i] = numbers[labels[i]]
-    for label in np.sort(owners[LABEL, :m]):
-        if numbers[label] == NONE:
+    for label in np.sort(owners[L.LABEL, :m]):
+        if numbers[label] == L.NONE:
             numbers[label] = found
             found += 1
     for i in range(m):
-        owners[LABEL, i] = owners[HOME, i] = numbers[owners[LABEL, i]]
-    counters[LABELS] = found
+        owners[L.LABEL, i] = owners[L.HOME, i] = numbers[owners[L.LABEL, i]]
+    counters[L.LABELS] = found

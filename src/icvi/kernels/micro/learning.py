@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import types
 
 from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
+from icvi.kernels.linkage import first_least
+from icvi.kernels.micro import layout as L
 from icvi.kernels.micro.choosing import VOTES, choose, prepare
-from icvi.kernels.micro.layout import (
-    CAME,
-    CENTROID,
-    FACTOR,
-    GAIN,
-    HOME,
-    LABEL,
-    LABELS,
-    LIMIT,
-    MICRO,
-    NEW,
-    NONE,
-    ORIGIN,
-    SEEN,
-    TAKEN,
-    TOTAL,
-    WEIGHT,
-    features,
-)
 from icvi.kernels.micro.merging import forget, reduce, rescale, within
 
 _REAL = types.float64
@@ -49,13 +30,9 @@ def nearest(M, factors, m, x, squares):
     for t in range(x.size):
         f, value = factors[t], x[t]
         for i in range(m):
-            e = value - M[CENTROID + t, i]
+            e = value - M[L.CENTROID + t, i]
             squares[i] += f * e * e
-    best, least = -1, math.inf
-    for i in range(m):
-        if squares[i] < least:
-            best, least = i, squares[i]
-    return best
+    return first_least(squares[:m])
 
 
 @kernel
@@ -63,7 +40,7 @@ def fits(M, factors, i, square, limit, gain):
     """Whether a micro-cluster stays narrow with a sample; the same sample again always fits."""
     if square == 0.0:
         return True
-    n = M[WEIGHT, i]
+    n = M[L.WEIGHT, i]
     total = n + gain
     return within(M, factors, i) + n * gain / total * square <= limit * total
 
@@ -71,75 +48,78 @@ def fits(M, factors, i, square, limit, gain):
 @kernel
 def absorb(M, i, x, gain):
     """Add a sample to a micro-cluster."""
-    d, n = x.size, M[WEIGHT, i]
+    d, n = x.size, M[L.WEIGHT, i]
     share = gain / (n + gain)
     for t in range(d):
-        e = x[t] - M[CENTROID + t, i]
-        M[CENTROID + t, i] += share * e
-        M[CENTROID + d + t, i] += n * share * e * e
-    M[WEIGHT, i] = n + gain
+        e = x[t] - M[L.CENTROID + t, i]
+        M[L.CENTROID + t, i] += share * e
+        M[L.CENTROID + d + t, i] += n * share * e * e
+    M[L.WEIGHT, i] = n + gain
 
 
 @kernel
 def create(M, owners, counters, x, gain, like):
     """A micro-cluster of one sample, with the label of another one for the time being."""
-    i, d = counters[MICRO], x.size
-    M[WEIGHT, i] = gain
+    i, d = counters[L.MICRO], x.size
+    M[L.WEIGHT, i] = gain
     for t in range(d):
-        M[CENTROID + t, i] = x[t]
-        M[CENTROID + d + t, i] = 0.0
+        M[L.CENTROID + t, i] = x[t]
+        M[L.CENTROID + d + t, i] = 0.0
     if like >= 0:
-        owners[LABEL, i], owners[HOME, i] = owners[LABEL, like], NONE
+        owners[L.LABEL, i], owners[L.HOME, i] = owners[L.LABEL, like], L.NONE
     else:
-        owners[LABEL, i] = owners[HOME, i] = counters[LABELS]
-        counters[LABELS] += 1
-    counters[MICRO] += 1
-    counters[NEW] += 1
+        owners[L.LABEL, i] = owners[L.HOME, i] = counters[L.LABELS]
+        counters[L.LABELS] += 1
+    counters[L.MICRO] += 1
+    counters[L.NEW] += 1
     return i
 
 
 @kernel
 def learn_one(M, owners, scale, counters, numbers, x, squares, growth, scaled):
     """Learn a sample, given as an offset from the first one."""
-    gain, most = numbers[GAIN], M.shape[1] - 1
-    i = nearest(M, scale[FACTOR], counters[MICRO], x, squares)
-    if i >= 0 and fits(M, scale[FACTOR], i, squares[i], numbers[LIMIT], gain):
+    gain, most = numbers[L.GAIN], M.shape[1] - 1
+    i = nearest(M, scale[L.FACTOR], counters[L.MICRO], x, squares)
+    if i >= 0 and fits(M, scale[L.FACTOR], i, squares[i], numbers[L.LIMIT], gain):
         absorb(M, i, x, gain)
-        counters[TAKEN] = i
+        counters[L.TAKEN] = i
     else:
-        counters[TAKEN] = create(M, owners, counters, x, gain, i)
-    if counters[MICRO] > most:
+        counters[L.TAKEN] = create(M, owners, counters, x, gain, i)
+    if counters[L.MICRO] > most:
         if growth > 1.0:
             forget(M, owners, counters, numbers)
         if scaled:
             rescale(M, scale, counters, numbers)
         target = max(2, 3 * most // 4)
-        if counters[MICRO] > target:
+        if counters[L.MICRO] > target:
             reduce(M, owners, scale, counters, numbers, target)
-    counters[SEEN] += 1
-    numbers[TOTAL] += gain
-    numbers[CAME] += gain
-    numbers[GAIN] = gain * growth
-    if numbers[GAIN] >= _LARGE_GAIN:
+    counters[L.SEEN] += 1
+    numbers[L.TOTAL] += gain
+    numbers[L.CAME] += gain
+    numbers[L.GAIN] = gain * growth
+    if numbers[L.GAIN] >= _LARGE_GAIN:
         fade(M, counters, numbers)
 
 
 @kernel
 def fade(M, counters, numbers):
     """The same weights in another unit, a power of two: nothing is rounded."""
-    d = features(M)
-    for i in range(counters[MICRO]):
-        M[WEIGHT, i] /= _LARGE_GAIN
+    d = L.features(M)
+    for i in range(counters[L.MICRO]):
+        M[L.WEIGHT, i] /= _LARGE_GAIN
         for t in range(d):
-            M[CENTROID + d + t, i] /= _LARGE_GAIN
-    for place in (GAIN, TOTAL, CAME):
+            M[L.CENTROID + d + t, i] /= _LARGE_GAIN
+    for place in (L.GAIN, L.TOTAL, L.CAME):
         numbers[place] /= _LARGE_GAIN
 
 
 @kernel
 def is_due(counters, numbers, refresh):
     """Whether micro-clusters have changed enough since the level was chosen."""
-    return counters[NEW] > refresh * counters[MICRO] or numbers[CAME] > refresh * numbers[TOTAL]
+    return (
+        counters[L.NEW] > refresh * counters[L.MICRO]
+        or numbers[L.CAME] > refresh * numbers[L.TOTAL]
+    )
 
 
 @compiled(
@@ -162,18 +142,18 @@ def learn_samples(
     x, squares = np.empty(d), np.empty(M.shape[1])
     for i in range(start, n):
         for t in range(d):
-            x[t] = X[i, t] - scale[ORIGIN, t]
+            x[t] = X[i, t] - scale[L.ORIGIN, t]
         learn_one(M, owners, scale, counters, numbers, x, squares, growth, scaled)
-        labels[i] = owners[LABEL, counters[TAKEN]]
+        labels[i] = owners[L.LABEL, counters[L.TAKEN]]
         if is_due(counters, numbers, refresh):
             if when_due == STOP:
                 return i + 1
             if when_due == CHOOSE:
                 choose(M, owners, scale, counters, numbers, growth, scaled, votes)
-                labels[i] = owners[LABEL, counters[TAKEN]]
+                labels[i] = owners[L.LABEL, counters[L.TAKEN]]
             else:
                 # As long as all samples that differ are apart, their scale does not matter.
-                adapts = scaled and numbers[LIMIT] > 0.0
+                adapts = scaled and numbers[L.LIMIT] > 0.0
                 prepare(M, owners, scale, counters, numbers, growth > 1.0, adapts)
     return n + 1
 
@@ -187,6 +167,6 @@ def label_samples(M, owners, scale, m, X, labels):
     x, squares = np.empty(d), np.empty(M.shape[1])
     for i in range(n):
         for t in range(d):
-            x[t] = X[i, t] - scale[ORIGIN, t]
-        j = nearest(M, scale[FACTOR], m, x, squares)
-        labels[i] = owners[LABEL, max(j, 0)]
+            x[t] = X[i, t] - scale[L.ORIGIN, t]
+        j = nearest(M, scale[L.FACTOR], m, x, squares)
+        labels[i] = owners[L.LABEL, max(j, 0)]

@@ -17,18 +17,7 @@ from icvi.kernels.linkage import (
     leave,
     next_pair,
 )
-from icvi.kernels.micro.layout import (
-    CENTROID,
-    CONSTANT,
-    FACTOR,
-    FADED,
-    GAIN,
-    LIMIT,
-    MICRO,
-    TAKEN,
-    WEIGHT,
-    features,
-)
+from icvi.kernels.micro import layout as L
 
 #: Most groups of the values of a feature; how many times smaller than the mean one may be, or it is
 #: an outlier; and how narrow they may make the feature: this share of its variance.
@@ -38,27 +27,27 @@ _GROUPS, _EVEN, _NARROWEST = 8, 4.0, 1.0 / 16.0
 @kernel
 def within(M, factors, i):
     """Compactness of a micro-cluster, scaled."""
-    d = features(M)
+    d = L.features(M)
     total = 0.0
     for t in range(d):
-        total += factors[t] * M[CENTROID + d + t, i]
+        total += factors[t] * M[L.CENTROID + d + t, i]
     return total
 
 
 @kernel
 def union_variances(M, factors, CP, alive, m, i, costs):
     """Variance of a micro-cluster and each of m others as one, from their scaled compactness."""
-    d = features(M)
-    row, a, mine = costs[i], M[WEIGHT, i], CP[i]
+    d = L.features(M)
+    row, a, mine = costs[i], M[L.WEIGHT, i], CP[i]
     for r in range(m):
         row[r] = 0.0
     for t in range(d):
-        f, v = factors[t], M[CENTROID + t, i]
+        f, v = factors[t], M[L.CENTROID + t, i]
         for r in range(m):
-            e = v - M[CENTROID + t, r]
+            e = v - M[L.CENTROID + t, r]
             row[r] += f * e * e
     for r in range(m):
-        b = M[WEIGHT, r]
+        b = M[L.WEIGHT, r]
         row[r] = (mine + CP[r] + a * b / (a + b) * row[r]) / (a + b)
     for r in range(m):
         if not alive[r] or r == i:
@@ -68,13 +57,13 @@ def union_variances(M, factors, CP, alive, m, i, costs):
 @kernel
 def join(M, owners, i, j):
     """Micro-cluster j enters micro-cluster i; the heavier one gives the label."""
-    d = features(M)
-    a, b = M[WEIGHT, i], M[WEIGHT, j]
+    d = L.features(M)
+    a, b = M[L.WEIGHT, i], M[L.WEIGHT, j]
     for t in range(d):
-        e = M[CENTROID + t, j] - M[CENTROID + t, i]
-        M[CENTROID + t, i] += b / (a + b) * e
-        M[CENTROID + d + t, i] += M[CENTROID + d + t, j] + a * b / (a + b) * e * e
-    M[WEIGHT, i] = a + b
+        e = M[L.CENTROID + t, j] - M[L.CENTROID + t, i]
+        M[L.CENTROID + t, i] += b / (a + b) * e
+        M[L.CENTROID + d + t, i] += M[L.CENTROID + d + t, j] + a * b / (a + b) * e * e
+    M[L.WEIGHT, i] = a + b
     if b > a:
         for row in range(owners.shape[0]):
             owners[row, i] = owners[row, j]
@@ -84,7 +73,7 @@ def join(M, owners, i, j):
 def keep(M, owners, counters, kept):
     """Close the gaps that micro-clusters which are not kept leave; the last sample's may move."""
     m = 0
-    for i in range(counters[MICRO]):
+    for i in range(counters[L.MICRO]):
         if not kept[i]:
             continue
         if m < i:
@@ -92,24 +81,24 @@ def keep(M, owners, counters, kept):
                 M[row, m] = M[row, i]
             for row in range(owners.shape[0]):
                 owners[row, m] = owners[row, i]
-        if counters[TAKEN] == i:
-            counters[TAKEN] = m
+        if counters[L.TAKEN] == i:
+            counters[L.TAKEN] = m
         m += 1
-    for i in range(m, counters[MICRO]):  # equal states are equal to the bit
+    for i in range(m, counters[L.MICRO]):  # equal states are equal to the bit
         for row in range(M.shape[0]):
             M[row, i] = 0.0
         for row in range(owners.shape[0]):
             owners[row, i] = 0
-    counters[MICRO] = m
+    counters[L.MICRO] = m
 
 
 @kernel
 def forget(M, owners, counters, numbers):
     """Drop micro-clusters that have faded."""
-    kept = np.ones(counters[MICRO], dtype=np.bool_)
+    kept = np.ones(counters[L.MICRO], dtype=np.bool_)
     gone = False
-    for i in range(counters[MICRO]):
-        if M[WEIGHT, i] < FADED * numbers[GAIN]:
+    for i in range(counters[L.MICRO]):
+        if M[L.WEIGHT, i] < L.FADED * numbers[L.GAIN]:
             kept[i], gone = False, True
     if gone:
         keep(M, owners, counters, kept)
@@ -181,14 +170,14 @@ def spread(M, t, m, N, square):
     apart give less: they count by what is within them. N and ``square`` are the weight and the
     scatter of all.
     """
-    d, order = features(M), np.argsort(M[CENTROID + t, :m])
+    d, order = L.features(M), np.argsort(M[L.CENTROID + t, :m])
     before, n, v, heights = np.empty(m + 1), np.empty(m), np.empty(m), np.zeros(m)
     before[0] = W = 0.0
     for a in range(m):
         i = order[a]
-        n[a], v[a] = M[WEIGHT, i], M[CENTROID + t, i]
+        n[a], v[a] = M[L.WEIGHT, i], M[L.CENTROID + t, i]
         before[a + 1] = before[a] + n[a]
-        W += M[CENTROID + d + t, i]
+        W += M[L.CENTROID + d + t, i]
     merge_neighbours(n, v, heights)
     most = min(_GROUPS, m - 1)
     gaps, highest = np.empty(_GROUPS, dtype=np.int64), np.zeros(_GROUPS)
@@ -207,29 +196,29 @@ def spread(M, t, m, N, square):
 @kernel
 def rescale(M, scale, counters, numbers):
     """Divide every feature by its scale from now on; the limit is converted."""
-    d, m = features(M), counters[MICRO]
+    d, m = L.features(M), counters[L.MICRO]
     before, after, N = 0.0, 0.0, 0.0
     for i in range(m):
-        N += M[WEIGHT, i]
-        before += within(M, scale[FACTOR], i)
+        N += M[L.WEIGHT, i]
+        before += within(M, scale[L.FACTOR], i)
     for t in range(d):
         mean, square = 0.0, 0.0
         for i in range(m):
-            mean += M[WEIGHT, i] / N * M[CENTROID + t, i]
+            mean += M[L.WEIGHT, i] / N * M[L.CENTROID + t, i]
         for i in range(m):
-            e = M[CENTROID + t, i] - mean
-            square += M[CENTROID + d + t, i] + M[WEIGHT, i] * e * e
+            e = M[L.CENTROID + t, i] - mean
+            square += M[L.CENTROID + d + t, i] + M[L.WEIGHT, i] * e * e
         unit = spread(M, t, m, N, square)
-        scale[FACTOR, t] = min(1.0 / unit, CONSTANT) if unit > 0.0 else CONSTANT
+        scale[L.FACTOR, t] = min(1.0 / unit, L.CONSTANT) if unit > 0.0 else L.CONSTANT
     for i in range(m):
-        after += within(M, scale[FACTOR], i)
-    numbers[LIMIT] = numbers[LIMIT] * (after / before) if before > 0.0 else 0.0
+        after += within(M, scale[L.FACTOR], i)
+    numbers[L.LIMIT] = numbers[L.LIMIT] * (after / before) if before > 0.0 else 0.0
 
 
 @kernel
 def reduce(M, owners, scale, counters, numbers, target):
     """Merge until ``target`` micro-clusters are left; the limit rises to the largest union."""
-    m, factors = counters[MICRO], scale[FACTOR]
+    m, factors = counters[L.MICRO], scale[L.FACTOR]
     costs, CP = np.empty((m, m)), np.empty(m)
     alive = np.ones(m, dtype=np.bool_)
     partner, least = np.empty(m, dtype=np.int64), np.empty(m)
@@ -242,11 +231,11 @@ def reduce(M, owners, scale, counters, numbers, target):
     find_partners(costs, alive, partner, least)
     for _ in range(m - target):
         i, j = next_pair(alive, partner, least)
-        numbers[LIMIT] = max(numbers[LIMIT], costs[i, j])
+        numbers[L.LIMIT] = max(numbers[L.LIMIT], costs[i, j])
         join(M, owners, i, j)
         CP[i] = within(M, factors, i)
-        if counters[TAKEN] == j:
-            counters[TAKEN] = i
+        if counters[L.TAKEN] == j:
+            counters[L.TAKEN] = i
         leave(costs, alive, least, j)
         union_variances(M, factors, CP, alive, m, i, costs)
         find_partners_again(costs, alive, partner, least, i, j)
