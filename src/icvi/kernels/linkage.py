@@ -14,7 +14,8 @@ import math
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiler.compiling import CUBE, MATRIX, PAIRS, compiled, kernel
+from icvi.kernels.compiler.compiling import CUBE, MATRIX, PAIRS, compiled
+from icvi.kernels.compiler.embedded import embedded
 
 #: Kinds of linkage.
 WARD, SEPARATION = 0, 1
@@ -25,7 +26,7 @@ _VECTOR = types.float64[::1]
 # -- the search ------------------------------------------------------------------------------
 
 
-@kernel
+@embedded(returns=types.int64)
 def first_least(values):
     """Where the least value is; the first of equals, -1 if none is finite."""
     best, least = -1, math.inf
@@ -35,7 +36,7 @@ def first_least(values):
     return best
 
 
-@kernel
+@embedded(returns=types.int64)
 def cheapest(costs, alive, i):
     """The partner with which cluster i merges at the least cost; the first of equals."""
     best = first_least(costs[i])
@@ -46,7 +47,7 @@ def cheapest(costs, alive, i):
     return best
 
 
-@kernel
+@embedded
 def find_partners(costs, alive, partner, least):
     """The cheapest partner of every cluster, and what it costs."""
     for i in range(alive.size):
@@ -54,7 +55,7 @@ def find_partners(costs, alive, partner, least):
         least[i] = costs[i, partner[i]]
 
 
-@kernel
+@embedded(returns=types.UniTuple(types.int64, 2))
 def next_pair(alive, partner, least):
     """The two that merge at the least cost, in order; the first of equals."""
     i = first_least(least)
@@ -66,7 +67,7 @@ def next_pair(alive, partner, least):
     return min(i, j), max(i, j)
 
 
-@kernel
+@embedded
 def leave(costs, alive, least, j):
     """Cluster j has entered another one."""
     alive[j], least[j] = False, math.inf
@@ -74,7 +75,7 @@ def leave(costs, alive, least, j):
         costs[r, j] = math.inf
 
 
-@kernel
+@embedded
 def find_partners_again(costs, alive, partner, least, i, j):
     """The partners after j has entered i, whose row has its new costs."""
     for r in range(alive.size):
@@ -92,7 +93,7 @@ def find_partners_again(costs, alive, partner, least, i, j):
 # -- costs -----------------------------------------------------------------------------------
 
 
-@kernel
+@embedded
 def ward_costs(n, P, q, i, row):
     """What merging i with each of q adds to the scatter: n_i n_j / (n_i + n_j) ||v_i - v_j||^2.
 
@@ -111,7 +112,7 @@ def ward_costs(n, P, q, i, row):
     row[i] = math.inf
 
 
-@kernel
+@embedded(returns=types.float64)
 def separation_cost(n, V, S, i, j, C, w):
     """Separation |m_i - m_j| / (s_i + s_j) along Fisher's direction, from scatter matrices S.
 
@@ -158,7 +159,7 @@ def separation_cost(n, V, S, i, j, C, w):
     return distance / (math.sqrt(max(first, 0.0) / n[i]) + math.sqrt(max(second, 0.0) / n[j]))
 
 
-@kernel
+@embedded
 def separation_costs(n, V, S, alive, i, costs, C, w):
     """Separation of a cluster from each."""
     for r in range(n.size):
@@ -170,7 +171,7 @@ def separation_costs(n, V, S, alive, i, costs, C, w):
 # -- paths -----------------------------------------------------------------------------------
 
 
-@kernel
+@embedded
 def link_ward(n, P, merges, heights):
     """Ward's path over clusters with centroids as columns of P, which is used up, like n.
 
@@ -225,7 +226,7 @@ def link_ward(n, P, merges, heights):
         merges[step, 1] = number[parts[order[step], 1]]
 
 
-@kernel
+@embedded
 def link_separation(n, V, S, merges, heights):
     """The path by separation; the moments are used up."""
     k, d = V.shape

@@ -16,7 +16,9 @@ per feature, so that factors may change without any loss.
 
 from __future__ import annotations
 
-from icvi.kernels.compiler.compiling import kernel
+from numba import types
+
+from icvi.kernels.compiler.embedded import embedded
 
 #: Rows of M; the compactness begins after d centroids.
 WEIGHT, CENTROID = 0, 1
@@ -45,7 +47,7 @@ FADED = 0.01
 CONSTANT = 1e200
 
 
-@kernel
+@embedded(returns=types.int64)
 def features(M):
     """Number of features."""
     return (M.shape[0] - CENTROID) // 2

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
+from icvi.kernels.compiler.compiling import INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.linkage import first_least
 from icvi.kernels.micro import layout as L
 from icvi.kernels.micro.choosing import VOTES, choose, prepare
@@ -22,7 +23,7 @@ STOP, CHOOSE, PREPARE = 0, 1, 2
 _LARGE_GAIN = 2.0**100
 
 
-@kernel
+@embedded(returns=types.int64)
 def nearest(M, factors, m, x, squares):
     """The micro-cluster whose centroid is the nearest; its squared distance in ``squares``."""
     for i in range(m):
@@ -35,7 +36,7 @@ def nearest(M, factors, m, x, squares):
     return first_least(squares[:m])
 
 
-@kernel
+@embedded(returns=types.boolean)
 def fits(M, factors, i, square, limit, gain):
     """Whether a micro-cluster stays narrow with a sample; the same sample again always fits."""
     if square == 0.0:
@@ -45,7 +46,7 @@ def fits(M, factors, i, square, limit, gain):
     return within(M, factors, i) + n * gain / total * square <= limit * total
 
 
-@kernel
+@embedded
 def absorb(M, i, x, gain):
     """Add a sample to a micro-cluster."""
     d, n = x.size, M[L.WEIGHT, i]
@@ -57,7 +58,7 @@ def absorb(M, i, x, gain):
     M[L.WEIGHT, i] = n + gain
 
 
-@kernel
+@embedded(returns=types.int64)
 def create(M, owners, counters, x, gain, like):
     """A micro-cluster of one sample, with the label of another one for the time being."""
     i, d = counters[L.MICRO], x.size
@@ -75,7 +76,7 @@ def create(M, owners, counters, x, gain, like):
     return i
 
 
-@kernel
+@embedded
 def learn_one(M, owners, scale, counters, numbers, x, squares, growth, scaled):
     """Learn a sample, given as an offset from the first one."""
     gain, most = numbers[L.GAIN], M.shape[1] - 1
@@ -101,7 +102,7 @@ def learn_one(M, owners, scale, counters, numbers, x, squares, growth, scaled):
         fade(M, counters, numbers)
 
 
-@kernel
+@embedded
 def fade(M, counters, numbers):
     """The same weights in another unit, a power of two: nothing is rounded."""
     d = L.features(M)
@@ -113,7 +114,7 @@ def fade(M, counters, numbers):
         numbers[place] /= _LARGE_GAIN
 
 
-@kernel
+@embedded(returns=types.boolean)
 def is_due(counters, numbers, refresh):
     """Whether micro-clusters have changed enough since the level was chosen."""
     return (

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numba import types
 
-from icvi.kernels.compiler.compiling import kernel
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.linkage import (
     find_partners,
     find_partners_again,
@@ -24,7 +25,7 @@ from icvi.kernels.micro import layout as L
 _GROUPS, _EVEN, _NARROWEST = 8, 4.0, 1.0 / 16.0
 
 
-@kernel
+@embedded(returns=types.float64)
 def within(M, factors, i):
     """Compactness of a micro-cluster, scaled."""
     d = L.features(M)
@@ -34,7 +35,7 @@ def within(M, factors, i):
     return total
 
 
-@kernel
+@embedded
 def union_variances(M, factors, CP, alive, m, i, costs):
     """Variance of a micro-cluster and each of m others as one, from their scaled compactness."""
     d = L.features(M)
@@ -54,7 +55,7 @@ def union_variances(M, factors, CP, alive, m, i, costs):
             row[r] = math.inf
 
 
-@kernel
+@embedded
 def join(M, owners, i, j):
     """Micro-cluster j enters micro-cluster i; the heavier one gives the label."""
     d = L.features(M)
@@ -69,7 +70,7 @@ def join(M, owners, i, j):
             owners[row, i] = owners[row, j]
 
 
-@kernel
+@embedded
 def keep(M, owners, counters, kept):
     """Close the gaps that micro-clusters which are not kept leave; the last sample's may move."""
     m = 0
@@ -92,7 +93,7 @@ def keep(M, owners, counters, kept):
     counters[L.MICRO] = m
 
 
-@kernel
+@embedded
 def forget(M, owners, counters, numbers):
     """Drop micro-clusters that have faded."""
     kept = np.ones(counters[L.MICRO], dtype=np.bool_)
@@ -104,7 +105,7 @@ def forget(M, owners, counters, numbers):
         keep(M, owners, counters, kept)
 
 
-@kernel
+@embedded
 def merge_neighbours(n, v, heights):
     """Ward's tree over values in order: at each place, the cost of the merge that closes the gap.
 
@@ -138,14 +139,14 @@ def merge_neighbours(n, v, heights):
             costs[before[a]] = added_scatter(n, v, before[a], a)
 
 
-@kernel(inline="always")
+@embedded(returns=types.float64)
 def added_scatter(n, v, a, b):
     """What merging two groups of values adds to the scatter within groups."""
     e = v[b] - v[a]
     return n[a] * n[b] / (n[a] + n[b]) * e * e
 
 
-@kernel
+@embedded(returns=types.float64)
 def lightest(before, gaps, k):
     """The least weight of k groups, which begin at 0 and at the first k - 1 gaps.
 
@@ -161,7 +162,7 @@ def lightest(before, gaps, k):
     return least
 
 
-@kernel
+@embedded(returns=types.float64)
 def spread(M, t, m, N, square):
     """The squared scale of a feature: the least k^2 W_k / N over groups of its values.
 
@@ -193,7 +194,7 @@ def spread(M, t, m, N, square):
     return max(least, _NARROWEST * square / N)
 
 
-@kernel
+@embedded
 def rescale(M, scale, counters, numbers):
     """Divide every feature by its scale from now on; the limit is converted."""
     d, m = L.features(M), counters[L.MICRO]
@@ -215,7 +216,7 @@ def rescale(M, scale, counters, numbers):
     numbers[L.LIMIT] = numbers[L.LIMIT] * (after / before) if before > 0.0 else 0.0
 
 
-@kernel
+@embedded
 def reduce(M, owners, scale, counters, numbers, target):
     """Merge until ``target`` micro-clusters are left; the limit rises to the largest union."""
     m, factors = counters[L.MICRO], scale[L.FACTOR]
