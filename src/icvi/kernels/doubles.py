@@ -21,7 +21,6 @@ import math
 
 from numba import types
 
-from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import fma
 from icvi.kernels.compiler.lanes import kind_of, store_features
@@ -117,13 +116,13 @@ def inverse_root(p, low):
     return high, step - (high - r)
 
 
-@kernel(fastmath=False)
+@embedded(returns=PAIR, fastmath=False)
 def plus(a, rest, w):
     """(a, rest) + w."""
     return add(a, rest, w, 0.0)
 
 
-@kernel(fastmath=False)
+@embedded(returns=PAIR, fastmath=False)
 def plus_both(a, rest, w, w_rest):
     """(a, rest) + (w, w_rest)."""
     a, rest = plus(a, rest, w)

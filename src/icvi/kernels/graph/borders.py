@@ -11,9 +11,10 @@ sums of fractional weights may leave a residue when events are taken back.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.doubles import plus, plus_both
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.doubles import PAIR, plus, plus_both
 from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.hash_table import append, find
 from icvi.kernels.graph.records import cluster, contact, edge, pair, prototype
@@ -21,7 +22,7 @@ from icvi.kernels.graph.records import cluster, contact, edge, pair, prototype
 _NONE = np.int64(-1)
 
 
-@kernel
+@embedded
 def touch(meta, a, own, other, w, linked, sent):
     """CONN of prototype a with another cluster grows by w, its neighbours there by ``linked``.
 
@@ -53,7 +54,7 @@ def touch(meta, a, own, other, w, linked, sent):
         add_to_pair(meta, p, w)
 
 
-@kernel
+@embedded
 def add_to_pair(meta, p, w):
     """The CONN of V_lm with m grows by w."""
     p.X, p.X_rest = plus(p.X, p.X_rest, w)
@@ -61,20 +62,20 @@ def add_to_pair(meta, p, w):
         p.Y, p.Y_rest = plus(p.Y, p.Y_rest, w)
 
 
-@kernel
+@embedded(returns=types.boolean)
 def on_border(meta, t):
     """Whether the prototype of contact t is in V."""
     return (t.sent if meta[L.CADJ_BORDER] else t.linked) > 0
 
 
-@kernel
+@embedded(returns=types.boolean)
 def touches(meta, a, m):
     """Whether prototype a is in V towards cluster m."""
     t = find(meta, L.CONTACTS, a, m)
     return t != 0 and on_border(meta, contact(meta, t))
 
 
-@kernel
+@embedded(returns=PAIR)
 def share_of_Y(meta, a, own, other):
     """What Y has only because of prototype a: added when a enters V, taken when it leaves."""
     i = prototype(meta, a)
@@ -92,7 +93,7 @@ def share_of_Y(meta, a, own, other):
     return share, rest
 
 
-@kernel
+@embedded
 def widen(meta, i, j, inside, w):
     """CONN(i, j) grows by w: so does every Y that includes it."""
     if not meta[L.TOOLBOX]:
@@ -104,7 +105,7 @@ def widen(meta, i, j, inside, w):
         add_to_Y(meta, j, w, i)
 
 
-@kernel
+@embedded
 def widen_row(meta, a, w):
     """CONN of prototype a with all others grows by w."""
     i = prototype(meta, a)
@@ -112,7 +113,7 @@ def widen_row(meta, a, w):
     add_to_Y(meta, a, w, _NONE)
 
 
-@kernel
+@embedded
 def add_to_Y(meta, a, w, but):
     """Y += w wherever prototype a is in V and prototype ``but`` is not."""
     number = prototype(meta, a).contacts
@@ -124,7 +125,7 @@ def add_to_Y(meta, a, w, but):
         number = t.next
 
 
-@kernel
+@embedded(returns=types.int64)
 def contact_of(meta, a, other):
     """The contact of a prototype with another cluster, made when there is none."""
     number = find(meta, L.CONTACTS, a, other)
@@ -135,7 +136,7 @@ def contact_of(meta, a, other):
     return number
 
 
-@kernel
+@embedded(returns=types.int64)
 def pair_of(meta, l, m):
     """The entry of cluster l with cluster m, made when there is none."""
     number = find(meta, L.PAIRS, l, m)

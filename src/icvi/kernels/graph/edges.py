@@ -8,9 +8,10 @@ once there is one.
 from __future__ import annotations
 
 import numpy as np
+from numba import types
 
-from icvi.kernels.compiler.compiling import kernel
-from icvi.kernels.doubles import plus, plus_both
+from icvi.kernels.compiler.embedded import embedded
+from icvi.kernels.doubles import PAIR, plus, plus_both
 from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.borders import touch, widen
 from icvi.kernels.graph.hash_table import append, find
@@ -25,7 +26,7 @@ _ROUNDING, _ROUNDING_OF_PRODUCTS = 2.0**-50, 1e-12
 
 
 # Inlined, because it is most of the work of an event; so it is called in two places only.
-@kernel(forceinline=True)
+@embedded(forceinline=True)
 def add_edge(meta, i, j, w):
     """CADJ(i, j) += w, O(k) amortised; a negative w takes back."""
     e = edge(meta, edge_of(meta, i, j))
@@ -49,7 +50,7 @@ def add_edge(meta, i, j, w):
     widen(meta, i, j, l == m, w)
 
 
-@kernel
+@embedded
 def add_both(meta, i, j, w, rest):
     """CADJ(i, j) += (w, rest)."""
     while True:
@@ -59,7 +60,7 @@ def add_both(meta, i, j, w, rest):
         w, rest = rest, 0.0
 
 
-@kernel
+@embedded
 def add_pending(meta, p, w, rest):
     """The pending weight of prototype p grows by (w, rest)."""
     winner = prototype(meta, p)
@@ -71,7 +72,7 @@ def add_pending(meta, p, w, rest):
     l.n, l.n_rest = plus_both(l.n, l.n_rest, w, rest)
 
 
-@kernel
+@embedded
 def release_pending(meta, p, q):
     """The pending events of prototype p get the runner-up q."""
     winner = prototype(meta, p)
@@ -82,7 +83,7 @@ def release_pending(meta, p, q):
         add_both(meta, p, q, w, rest)
 
 
-@kernel
+@embedded(returns=PAIR)
 def count_of(meta, p, q):
     """The weight of the events with winner p and runner-up q (none where q is negative)."""
     if q < 0:
@@ -92,20 +93,20 @@ def count_of(meta, p, q):
     return e.cadj, e.rest
 
 
-@kernel
+@embedded(returns=PAIR)
 def to_take(meta, count, rest, w):
     """What to take from a count so that w is taken, and no rounding stays behind."""
     left = plus(count, rest, -w)[0]
     return (w, 0.0) if left > tolerance(meta, w) else (count, rest)
 
 
-@kernel
+@embedded(returns=types.float64)
 def tolerance(meta, w):
     """By how much w may differ from a count and still be all of it."""
     return w * (_ROUNDING_OF_PRODUCTS if meta[L.DECAYED] else _ROUNDING)
 
 
-@kernel
+@embedded(returns=types.int64)
 def edge_of(meta, i, j):
     """The edge from i to j, made with its twin when there is none."""
     there = find(meta, L.EDGES, i, j)
@@ -115,7 +116,7 @@ def edge_of(meta, i, j):
     return there
 
 
-@kernel
+@embedded(returns=types.int64)
 def append_edge(meta, i, j):
     """A new edge from i to j, the first in the chain of i."""
     winner = prototype(meta, i)

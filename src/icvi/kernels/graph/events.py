@@ -11,7 +11,8 @@ import math
 import numpy as np
 from numba import types
 
-from icvi.kernels.compiler.compiling import INTEGERS, SAMPLE, compiled, kernel
+from icvi.kernels.compiler.compiling import INTEGERS, SAMPLE, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.doubles import plus
 from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.edges import (
@@ -36,7 +37,7 @@ _RESULTS = types.float64[::1]
 # -- one event ---------------------------------------------------------------------------------
 
 
-@kernel
+@embedded(returns=types.int64)
 def apply_event(meta, p, q, c, w, mode):
     """Count the event, or take it back; FINE, or why nothing has changed."""
     if math.copysign(1.0, w) > 0.0:
@@ -59,7 +60,7 @@ def apply_event(meta, p, q, c, w, mode):
     return reason
 
 
-@kernel
+@embedded(returns=types.int64)
 def refusal_to_count(meta, p, q, c):
     """Why the event cannot be counted."""
     if not has_record(meta, p) or c >= meta[L.SIZE + L.CLUSTERS] or not has_room(meta):
@@ -75,7 +76,7 @@ def refusal_to_count(meta, p, q, c):
     return L.FINE
 
 
-@kernel
+@embedded(returns=types.int64)
 def refusal_to_take(meta, p, q, c, w):
     """Why the event cannot be taken back."""
     if not has_record(meta, p) or prototype(meta, p).owner == 0:
@@ -90,7 +91,7 @@ def refusal_to_take(meta, p, q, c, w):
     return L.TOO_MUCH if missing > tolerance(meta, w) else L.FINE
 
 
-@kernel
+@embedded
 def count_event(meta, p, q, c, w):
     """Count the event, which is not refused."""
     # While there is only one prototype its events are pending; the next prototype that appears
@@ -119,7 +120,7 @@ def count_event(meta, p, q, c, w):
         refresh(meta, prototype(meta, lonely).owner)
 
 
-@kernel
+@embedded
 def take_event(meta, p, q, w):
     """Take the event back, which is there, or as much of it as there is."""
     c = prototype(meta, p).owner
@@ -136,7 +137,7 @@ def take_event(meta, p, q, w):
     update_clusters(meta, c, other)
 
 
-@kernel
+@embedded
 def update_clusters(meta, c, other):
     """State and readings of both clusters of an event, which has changed."""
     update_state(meta, c)
@@ -148,21 +149,21 @@ def update_clusters(meta, c, other):
         refresh(meta, c)
 
 
-@kernel
+@embedded(returns=types.int64)
 def owner_of(meta, p):
     """The cluster of a prototype that has weight, an edge, or is declared; 0 for others."""
     i = prototype(meta, p)
     return i.owner if i.owner != 0 else i.declared
 
 
-@kernel
+@embedded(returns=types.int64)
 def runner_up_of(meta, p, q):
     """q, or the runner-up that an event without one got later; -1 while it is pending."""
     winner = prototype(meta, p)
     return q if q >= 0 or winner.pending > 0.0 else winner.second - 1
 
 
-@kernel
+@embedded(returns=types.int64)
 def only_prototype(meta, p):
     """The only prototype that has weight, which is p unless p is new."""
     if prototype(meta, p).owner == 0:
@@ -172,13 +173,13 @@ def only_prototype(meta, p):
     return p
 
 
-@kernel
+@embedded(returns=types.boolean)
 def has_record(meta, p):
     """Whether the array of prototypes has a record of this number."""
     return meta[L.BASE] <= p < meta[L.SIZE + L.PROTOTYPES]
 
 
-@kernel
+@embedded(returns=types.boolean)
 def has_room(meta):
     """Whether one more event fits in."""
     for table in range(L.EDGES, L.PAIRS + 1):
@@ -187,7 +188,7 @@ def has_room(meta):
     return True
 
 
-@kernel
+@embedded(returns=types.UniTuple(types.float64, 3))
 def conn_index(meta):
     """The index, Intra and Inter."""
     k = meta[L.K]

@@ -9,18 +9,19 @@ import numpy as np
 from numba import types
 
 from icvi.kernels.compiler.addresses import array, integers
-from icvi.kernels.compiler.compiling import INTEGERS, compiled, kernel
+from icvi.kernels.compiler.compiling import INTEGERS, PAIRS, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.graph import layout as L
 
 
-@kernel
+@embedded(returns=types.int64)
 def find(meta, table, row, column):
     """Number of an entry; 0 when there is none."""
     entries, slots = arrays_of(meta, table)
     return slots[slot_of(entries, slots, row, column)]
 
 
-@kernel
+@embedded(returns=types.int64)
 def append(meta, table, row, column, following):
     """A new entry, which comes before entry ``following`` in the chain of its row."""
     entries, slots = arrays_of(meta, table)
@@ -33,7 +34,7 @@ def append(meta, table, row, column, following):
     return e
 
 
-@kernel
+@embedded(returns=types.Tuple((PAIRS, INTEGERS)))
 def arrays_of(meta, table):
     """The records of a table, as rows of integers, and its slots."""
     shape = (meta[L.SIZE + table], meta[L.WIDTH + table])
@@ -44,7 +45,7 @@ def arrays_of(meta, table):
     )
 
 
-@kernel
+@embedded(returns=types.int64)
 def slot_of(entries, slots, row, column):
     """The slot of an entry, or the free one where it belongs; slots are a power of two."""
     h = np.uint64(row) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(column)

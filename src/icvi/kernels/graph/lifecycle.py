@@ -6,12 +6,14 @@ while it has weight.
 
 from __future__ import annotations
 
-from icvi.kernels.compiler.compiling import kernel
+from numba import types
+
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.graph import layout as L
 from icvi.kernels.graph.records import cluster, pair, prototype
 
 
-@kernel
+@embedded
 def declare(meta, a, c):
     """Prototype a belongs to cluster c, with or without weight."""
     i = prototype(meta, a)
@@ -21,7 +23,7 @@ def declare(meta, a, c):
         meta[L.SPARE] += i.owner == 0
 
 
-@kernel
+@embedded
 def appear(meta, a, c):
     """A prototype of cluster c gets weight or an edge."""
     i = prototype(meta, a)
@@ -33,7 +35,7 @@ def appear(meta, a, c):
     meta[L.SPARE] -= i.declared != 0
 
 
-@kernel
+@embedded
 def forget_if_bare(meta, a):
     """Forget a prototype without weight and without an edge; a declaration stays."""
     i = prototype(meta, a)
@@ -46,7 +48,7 @@ def forget_if_bare(meta, a):
         i.r, i.r_rest = 0.0, 0.0
 
 
-@kernel
+@embedded
 def update_state(meta, c):
     """Whether a cluster counts, which may change what other clusters read."""
     l = cluster(meta, c)
@@ -69,7 +71,7 @@ def update_state(meta, c):
             refresh_neighbours(meta, c)
 
 
-@kernel
+@embedded
 def join_ring(meta, c):
     """A cluster gets weight: it is the last of all."""
     ring, l = cluster(meta, 0), cluster(meta, c)
@@ -80,7 +82,7 @@ def join_ring(meta, c):
     meta[L.COLUMNS] = max(meta[L.COLUMNS], c)
 
 
-@kernel
+@embedded
 def leave_ring(meta, c):
     """A cluster has no weight left."""
     l = cluster(meta, c)
@@ -92,7 +94,7 @@ def leave_ring(meta, c):
     meta[L.K] -= 1
 
 
-@kernel
+@embedded
 def refresh_neighbours(meta, c):
     """Readings of the clusters that touch cluster c, which has appeared or vanished."""
     number = cluster(meta, c).pairs
@@ -103,7 +105,7 @@ def refresh_neighbours(meta, c):
         number = m.next
 
 
-@kernel
+@embedded
 def refresh(meta, c):
     """Intra(l) and the largest Inter(l, m); an event changes those of two clusters at most."""
     l = cluster(meta, c)
@@ -120,7 +122,7 @@ def refresh(meta, c):
     l.worst = min(worst, 1.0)
 
 
-@kernel
+@embedded(returns=types.float64)
 def intra(l, toolbox):
     """Intra(l): CADJ inside l over the weight of l."""
     if toolbox:
