@@ -5,7 +5,8 @@ from __future__ import annotations
 from numba import types
 from numba.extending import register_jitable
 
-from icvi.kernels.compiler.compiling import SAMPLES, compiled, kernel
+from icvi.kernels.compiler.compiling import SAMPLES, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.layout import LANES as BLOCK
 
 #: Rows of weights between two looks at whether a match can still succeed. With 8, a sample in 16
@@ -40,7 +41,7 @@ def coded_size(d):
     return matches_at(2 * d) + BLOCK
 
 
-@kernel
+@embedded
 def code(X, i, bounds, I):
     """Complement code of sample i; then, per group, the most that features after it can add."""
     d = X.shape[1]
@@ -61,7 +62,7 @@ def code(X, i, bounds, I):
     I[2 * d] = rest
 
 
-@kernel
+@embedded(returns=types.float64)
 def needed(I, d, rho):
     """The match that vigilance asks for: rho |I| = rho d.
 

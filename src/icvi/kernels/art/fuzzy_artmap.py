@@ -15,14 +15,15 @@ from icvi.kernels.art.resonance import (
     put_down,
     resonant,
 )
-from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, SAMPLES, compiled, kernel
+from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, SAMPLES, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.layout import LANES as BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
 
 
-@kernel
+@embedded(returns=types.float64)
 def match(W, I, j):
     """|min(I, w)| of category j, to the bit as in a search."""
     block, lane = j // BLOCK, j % BLOCK
@@ -32,7 +33,7 @@ def match(W, I, j):
     return total
 
 
-@kernel
+@embedded(returns=types.int64)
 def tracked(W, I, k, need, alpha, target):
     """The category that match tracking arrives at, which maps to the target; -1 if none.
 

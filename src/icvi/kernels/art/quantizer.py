@@ -7,20 +7,21 @@ from numba import types
 
 from icvi.kernels.art.coding import code, coded_size, needed
 from icvi.kernels.art.resonance import CATEGORIES, create, learn, put_down, ranked
-from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled, kernel
+from icvi.kernels.compiler.compiling import CUBE, INTEGERS, MATRIX, PAIRS, SAMPLES, compiled
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.layout import LANES as BLOCK
 
 _REAL = types.float64
 _WHOLE = types.int64
 
 
-@kernel
+@embedded(returns=types.boolean)
 def has_room(W, counters):
     """Whether one more category fits."""
     return counters[CATEGORIES] < W.shape[0] * BLOCK
 
 
-@kernel
+@embedded
 def quantize(W, counters, note, seen, I, cluster, need, alpha, beta, winners, i):
     """Learn a sample as one of a cluster; note winner and runner-up in row i.
 

@@ -12,7 +12,6 @@ from numba import types
 
 from icvi.kernels.art.coding import GROUP, matches_at
 from icvi.kernels.compiler.addresses import array, pointer_to
-from icvi.kernels.compiler.compiling import kernel
 from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.instructions import at_most, lowest_bit
 from icvi.kernels.compiler.lanes import in_all_lanes, load, load_line, reaching, store_line
@@ -30,7 +29,7 @@ COUNTERS = 2
 NOTED = 1 + COUNTERS
 
 
-@kernel
+@embedded(returns=types.int64)
 def blocks(k):
     """Number of blocks that hold k categories."""
     return (k + BLOCK - 1) // BLOCK
@@ -53,7 +52,7 @@ def add_minima(W, I, first, end, block, out, rest, need):
     return reaching(s + rest, need)
 
 
-@kernel
+@embedded(returns=types.int64)
 def matched(W, I, rows, need, block):
     """Matches of a block of categories; those that reach ``need``, as the bits of a number.
 
@@ -68,7 +67,7 @@ def matched(W, I, rows, need, block):
     return passing
 
 
-@kernel
+@embedded(returns=types.int64)
 def resonant(W, I, k, need, alpha):
     """The category with the highest choice among those that pass vigilance; -1 if none does."""
     rows = W.shape[1] - EXTRA_ROWS
@@ -85,7 +84,7 @@ def resonant(W, I, k, need, alpha):
     return winner
 
 
-@kernel
+@embedded(returns=types.Tuple((types.int64, types.boolean, types.int64, types.int64)))
 def ranked(W, I, k, need, alpha, owner):
     """Winner, whether it passes vigilance, and the two highest choices of all categories.
 
@@ -117,7 +116,7 @@ def ranked(W, I, k, need, alpha, owner):
     return nearest, False, first, second
 
 
-@kernel
+@embedded
 def put_down(W, j, counters, note):
     """Note category j as it is before a change, for the way back; row 0 counts the others.
 
@@ -133,7 +132,7 @@ def put_down(W, j, counters, note):
             note[row, NOTED + t] = W[j // BLOCK, t, j % BLOCK]
 
 
-@kernel
+@embedded
 def learn(W, I, j, beta, counters):
     """Move category j towards min(I, w)."""
     rows = W.shape[1] - EXTRA_ROWS
@@ -153,7 +152,7 @@ def learn(W, I, j, beta, counters):
         counters[CHANGES] += 1
 
 
-@kernel
+@embedded(returns=types.int64)
 def create(W, I, owner, counters):
     """Make the sample a category of an owner; its number."""
     rows = W.shape[1] - EXTRA_ROWS

@@ -17,8 +17,8 @@ from icvi.kernels.compiler.compiling import (
     SAMPLE,
     SAMPLES,
     compiled,
-    kernel,
 )
+from icvi.kernels.compiler.embedded import embedded
 from icvi.kernels.compiler.linked import linked
 from icvi.kernels.moments.columns import (
     clear_residue,
@@ -44,7 +44,7 @@ _WORN = 2.0**-50
 _BEYOND = 2.0**40
 
 
-@kernel
+@embedded(returns=types.int64)
 def whether_in(A, Q, J, x, w, scatter, sure):
     """Whether sample x with weight w may be in cluster J: DONE, VANISHED or a reason why not.
 
@@ -72,7 +72,7 @@ def whether_in(A, Q, J, x, w, scatter, sure):
     return L.VANISHED if alone else L.DONE
 
 
-@kernel
+@embedded(returns=types.boolean)
 def worn(A, J, d):
     """Whether so much has left column J that rounding shows in what is left.
 
@@ -90,7 +90,7 @@ def worn(A, J, d):
     return A[L.COUNT, J] > 1.0 or peak > _BEYOND * size
 
 
-@kernel
+@embedded
 def take_squares(A, I, w, gain):
     """Squared weights leave column I, as far as there are any: callers may be wrong about them."""
     count_squares(A, I, -w, gain)
@@ -100,7 +100,7 @@ def take_squares(A, I, w, gain):
         A[L.SQUARES, I], A[L.SQUARES + 1, I] = bound, 0.0
 
 
-@kernel
+@embedded
 def move_squares(A, I, J, w, gain):
     """The squared weights of samples, which count ``gain`` each, leave cluster I and enter J."""
     if J > 0:
