@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -11,9 +10,8 @@ import time
 import urllib.error
 import urllib.request
 
-import pytest
-
 import processes
+from system_packages import find_program
 
 FLAGS = (
     "--headless=new",
@@ -33,28 +31,10 @@ FLAGS = (
 
 def programs():
     """Chromium and its driver; installed where that is allowed."""
-    found = _found()
-    if None in found and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            processes.run(
-                ["apt-get", "install", "-y", "-qq", "chromium", "chromium-driver"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
-                timeout=600,
-            )
-        found = _found()
-    if None in found:
-        pytest.skip(
-            "no chromium and chromedriver, nor a way to them: apt-get needs root, a network"
-        )
-    return found
-
-
-def _found():
     names = ("chromium", "chromium-browser", "google-chrome")
     browser = next(filter(None, map(shutil.which, names)), None)
-    return browser, shutil.which("chromedriver")
+    driver = find_program("chromedriver", "chromium-driver")
+    return browser or find_program("chromium", "chromium"), driver
 
 
 class Chromium:

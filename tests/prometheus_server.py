@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import shutil
 import subprocess
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
-import pytest
-
 import processes
 from redis_server import free_port
+from system_packages import find_program
 
 
 def program(name="prometheus"):
-    found = shutil.which(name)
-    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            # Not started as a service: tests start one of their own.
-            processes.run(
-                ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "prometheus"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "RUNLEVEL": "1", "DEBIAN_FRONTEND": "noninteractive"},
-                timeout=300,
-            )
-        found = shutil.which(name)
-    if found is None:
-        pytest.skip(f"{name} is not installed and cannot be: apt-get needs root and a network")
-    return found
+    return find_program(name, "prometheus", recommended=False)
 
 
 class Prometheus:

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
 import socket
 import subprocess
 import time
 
-import pytest
 import redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 import processes
+from system_packages import find_program
 
 KEY = "samples"
 
 
 def program():
-    found = shutil.which("redis-server")
-    if found is None and hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get"):
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            processes.run(
-                ["apt-get", "install", "-y", "-qq", "redis-server"],
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                check=False,
-                timeout=180,
-            )
-        found = shutil.which("redis-server")
-    if found is None:
-        pytest.skip("redis-server is not installed and cannot be: apt-get needs root and a network")
-    return found
+    return find_program("redis-server", "redis-server")
 
 
 def free_port():

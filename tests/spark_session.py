@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import subprocess
 import sys
 
 import pytest
 
 import processes
+from system_packages import find_program
 
 #: Settings of every session: no pages, few tasks, loopback only, and a compiler for short programs.
 SETTINGS = {
@@ -28,19 +25,7 @@ _PACKAGES = ("openjdk-17-jre-headless", "openjdk-21-jre-headless")
 
 def need_java():
     """Skip without Java, which is installed where that is possible."""
-    if shutil.which("java") is None and os.geteuid() == 0 and shutil.which("apt-get"):
-        for package in _PACKAGES:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                processes.run(
-                    ["apt-get", "install", "-y", "-qq", package],
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                    timeout=300,
-                )
-            if shutil.which("java") is not None:
-                return
-    if shutil.which("java") is None:
-        pytest.skip("Java 17 is not installed and cannot be: apt-get needs root and a network")
+    find_program("java", *_PACKAGES)
 
 
 def set_environment(environment):

@@ -12,6 +12,7 @@ import pytest
 
 import processes
 from icvi.streams import DataLossError, open_source
+from system_packages import find_program
 
 HEADERS = {"csv": "x,c\n", "ndjson": ""}
 
@@ -390,9 +391,8 @@ def test_an_edit_while_it_is_followed_is_refused(log, replace):
 )
 @pytest.mark.parametrize("stopped", [False, True])
 def test_logrotate(tmp_path, options, stopped):
-    program = shutil.which("logrotate") or shutil.which("logrotate", path="/usr/sbin:/sbin")
-    if program is None:
-        pytest.skip("logrotate is not installed")
+    program = shutil.which("logrotate", path="/usr/sbin:/sbin")
+    program = program or find_program("logrotate", "logrotate")
     log = Log(tmp_path)
     settings = tmp_path / "settings"
     settings.write_text(f"{log.path} {{\nrotate 9\nmissingok\nsu root root\n{options}\n}}\n")
