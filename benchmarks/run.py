@@ -322,8 +322,8 @@ def start(bench: Bench) -> Iterator[Row]:
         ("first use, one index to compile (CH)", lambda: startup.cold(["CH"], few), 2.5),
         ("first use, the slowest index to compile (rH)", lambda: startup.cold(["rH"], few), 4),
         ("first use, Conn and its prototypes to compile", lambda: startup.cold(["Conn"], few), 4),
-        ("first use, all indices to compile", lambda: startup.cold(startup.ALL, 1), 7),
-        ("first use, all indices and Conn", lambda: startup.cold([*startup.ALL, "Conn"], 1), 7),
+        ("first use, all indices but Conn", lambda: startup.cold(startup.ALL, 1), 7),
+        ("first use, all indices to compile", lambda: startup.cold([*startup.ALL, "Conn"], 1), 7),
     ]
     for what, measure, most in cases:
         bench.say(f"icvi: {what}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 import processes
 
@@ -26,23 +27,25 @@ def find_program(name, *packages, recommended=True):
 
     With the packages that it recommends, or without. Skips the test where there is none.
     """
-    options = _OPTIONS if recommended else (*_OPTIONS, "--no-install-recommends")
-    if shutil.which(name) is None and _may_install():
-        # apt-get refuses to run twice at a time: the tests of another worker would be skipped.
-        with FileLock(_LOCK, timeout=_WAIT):
-            for package in packages:
-                # Lists of packages may be missing, or name versions that are gone.
-                for arguments in (["update", "-qq"], ["install", *options, package]):
-                    if shutil.which(name) is None:
-                        _apt_get(arguments)
+    if shutil.which(name) is None:
+        _install(name, packages, () if recommended else ("--no-install-recommends",))
     found = shutil.which(name)
     if found is None:
         pytest.skip(f"{name} is not installed and cannot be: apt-get needs root and a network")
     return found
 
 
-def _may_install():
-    return hasattr(os, "geteuid") and os.geteuid() == 0 and shutil.which("apt-get") is not None
+@functools.cache  # without a network it takes long to fail, and would for every test
+def _install(name, packages, options):
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or shutil.which("apt-get") is None:
+        return
+    # apt-get refuses to run twice at a time: the tests of another worker would be skipped.
+    with contextlib.suppress(Timeout), FileLock(_LOCK, timeout=_WAIT):
+        for package in packages:
+            # Lists of packages may be missing, or name versions that are gone.
+            for arguments in (["update", "-qq"], ["install", *_OPTIONS, *options, package]):
+                if shutil.which(name) is None:
+                    _apt_get(arguments)
 
 
 def _apt_get(arguments):

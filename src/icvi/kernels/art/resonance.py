@@ -52,6 +52,7 @@ def add_minima(W, I, first, end, block, out, rest, need):
     return reaching(s + rest, need)
 
 
+# Inlined: FuzzySMART takes 6.3 us for a sample instead of 6.9 with registers of 256 bits.
 @embedded(returns=types.int64, forceinline=True)
 def matched(W, I, rows, need, block):
     """Matches of a block of categories; those that reach ``need``, as the bits of a number.
