@@ -8,6 +8,7 @@ import numba
 import numpy as np
 import pytest
 from numba import types
+from numba.extending import register_jitable
 
 from icvi.kernels.compiler.compiling import PLAIN, SUMS, compiled
 from icvi.kernels.compiler.embedded import embedded
@@ -67,3 +68,59 @@ def lost_in_a_kernel_that_may_reorder(a, b):
 
 def test_an_embedded_function_that_may_not_be_reordered_is_not_by_its_caller():
     assert lost_in_a_kernel_that_may_reorder(1e16, 1.0) == 1.0
+
+
+@compiled(types.float64(types.float64[::1]))
+def double_and_sum_again(row):
+    double_all(row)
+    return sum_of(row)
+
+
+def test_a_function_is_embedded_in_more_than_one_kernel():
+    row = np.arange(5.0)
+    assert double_and_sum_again(row) == 20.0
+    assert double_and_sum(row) == 81.0
+
+
+@embedded(returns=types.float64)
+def rest(a, b):
+    return (a + b) - a
+
+
+@compiled(types.float64(types.float64, types.float64), fastmath=False)
+def once_alone(a, b):
+    return rest(a, b)
+
+
+@compiled(types.float64(types.float64, types.float64), fastmath=SUMS)
+def once_more(a, b):
+    return rest(a, b)
+
+
+def test_an_embedded_function_keeps_its_own_flags_in_every_kernel():
+    assert once_alone(1e16, 1.0) == once_more(1e16, 1.0) == 0.0
+
+
+@register_jitable
+def three_times(x):
+    return x + x + x
+
+
+@embedded(returns=types.float64)
+def six_times(x):
+    return twice(three_times(x))
+
+
+@compiled(types.float64(types.float64))
+def call_what_numba_compiles(x):
+    return six_times(x)
+
+
+@compiled(types.float64(types.float64))
+def call_it_once_more(x):
+    return six_times(x) + 1.0
+
+
+def test_an_embedded_function_may_call_what_numba_compiles_for_itself():
+    assert call_what_numba_compiles(2.0) == 12.0
+    assert call_it_once_more(2.0) == 13.0

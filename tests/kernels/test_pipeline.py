@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 from numba import types
 from numba.core.errors import TypingError
+from numba.core.runtime import _nrt_python, rtsys
 
 from icvi.kernels.compiler.compiling import MAKES_NO_ARRAYS, OPTIONS, PLAIN, SUMS, compiled
 
 if PLAIN:
     pytest.skip("Numba's own passes", allow_module_level=True)
 
-from icvi.kernels.compiler.pipeline import Pipeline, _Flags
+from icvi.kernels.compiler.contexts import Flags
+from icvi.kernels.compiler.pipeline import Pipeline
 
 
 def all_operators(a, b):
@@ -44,6 +46,69 @@ def test_items_of_arrays_of_one_and_two_axes():
     assert row.tolist() == [1, 1, 2]
 
 
+@numba.njit(pipeline_class=Pipeline)
+def extremes(a, b):
+    return min(a, b), max(a, b)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("pair", [(1.0, 2.0), (2.0, 1.0), (3, -4), (NAN, 1.0), (1.0, NAN)])
+def test_the_lesser_and_the_greater_are_those_that_python_finds(pair):
+    for found, expected in zip(extremes(*pair), (min(*pair), max(*pair)), strict=True):
+        np.testing.assert_equal(found, expected)
+        assert type(found) is type(expected)
+
+
+def test_the_lesser_of_a_whole_number_and_a_double_is_a_double():
+    assert extremes(2, 1.5) == (1.5, 2.0)
+    assert isinstance(extremes(2, 1.5)[1], float)
+
+
+def test_parts_of_tuples_by_number():
+    @numba.njit(pipeline_class=Pipeline)
+    def ends(table, pair):
+        return table.shape[0], table.shape[1], pair[0], pair[1]
+
+    assert ends(np.zeros((2, 3)), (4, 5.5)) == (2, 3, 4, 5.5)
+
+
+def test_variables_that_change_their_value_in_branches_and_loops():
+    @numba.njit(pipeline_class=Pipeline)
+    def count(n):
+        last, found = 0, 0
+        for i in range(n):
+            if i % 3 == 0:
+                last = i
+                continue
+            while last < i:
+                last, found = last + 1, found + last
+        return last, found
+
+    assert count(11) == count.py_func(11)
+    assert count(0) == (0, 0)
+
+
+def test_arrays_that_kernels_make_are_freed():
+    @numba.njit(types.float64(types.int64), **OPTIONS)
+    def make_many(n):
+        total, row = 0.0, np.ones(1)
+        for i in range(n):
+            row = np.ones(1 + i % 3)
+            total += row.sum()
+        return total + row[0]
+
+    _nrt_python.memsys_enable_stats()
+    try:
+        before = rtsys.get_allocation_stats()
+        assert make_many(9) == 19.0
+        after = rtsys.get_allocation_stats()
+    finally:
+        _nrt_python.memsys_disable_stats()
+    assert after.alloc - before.alloc == after.free - before.free > 0
+
+
 @compiled(types.float64(types.float64, types.float64), fastmath=SUMS)
 def rest_in_any_order(a, b):
     return abs((a + b) - a)
@@ -60,7 +125,7 @@ def test_what_one_kernel_may_reorder_another_may_not():
 
 
 def test_flags_are_equal_when_all_their_options_are():
-    flags, same, other = _Flags(), _Flags(), _Flags()
+    flags, same, other = Flags(), Flags(), Flags()
     flags.nrt = same.nrt = True
     other.nrt = False
     assert flags == same

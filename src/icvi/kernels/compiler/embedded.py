@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from numba import types
 from numba.core.targetconfig import ConfigStack
@@ -22,7 +21,11 @@ from icvi.kernels.compiler.compiling import FUSED, PLAIN, kernel
 from icvi.kernels.compiler.instruction import with_parameters_of
 
 if not PLAIN:
+    from icvi.kernels.compiler.contexts import Flags
     from icvi.kernels.compiler.pipeline import Pipeline
+
+#: What has been translated in this process, for the next kernel that it is embedded in.
+_translated: dict[Any, Any] = {}
 
 
 def embedded(
@@ -42,16 +45,13 @@ def embedded(
     options = {"fastmath": FUSED, **options}
     if PLAIN:
         return kernel(function, **options)
-    made: WeakKeyDictionary[Any, dict[Any, Any]] = WeakKeyDictionary()
 
     def call(typingctx, *arguments):
         del typingctx
 
         def codegen(context, builder, signature, arguments):
-            known = made.setdefault(context.active_code_library, {})
-            if signature not in known:
-                known[signature] = _compile(context, function, signature, options)
-            return context.call_internal(builder, known[signature], signature, arguments)
+            descriptor = _link(context, function, signature, options)
+            return context.call_internal(builder, descriptor, signature, arguments)
 
         result = returns(*arguments) if inspect.isfunction(returns) else returns
         return result(*arguments), codegen
@@ -59,21 +59,34 @@ def embedded(
     return intrinsic(with_parameters_of(function, call, 0))
 
 
-def _compile(
+def _link(
     context: Any, function: Callable[..., Any], signature: Any, own_options: dict[str, Any]
 ) -> Any:
     """Add a function to the module under construction; what Numba needs to call it."""
-    options = ConfigStack().top().copy()
+    options = Flags(ConfigStack().top().copy())
     options.no_compile = options.no_cpython_wrapper = options.no_cfunc_wrapper = True
     options.forceinline = False
     for name, value in own_options.items():
         setattr(options, name, value)
+    key = function, signature, options
+    if key not in _translated:
+        _translated[key] = _translate(context, *key)
+    descriptor, translated = _translated[key]
     library = context.active_code_library
-    types, returns = signature.args, signature.return_type
+    if not any(each.name == descriptor.llvm_func_name for each in library.get_defined_functions()):
+        library._final_module.link_in(translated._final_module, preserve=True)  # noqa: SLF001
+        library._linking_libraries += translated._linking_libraries  # noqa: SLF001
+        # LLVM may drop it where it has inlined all calls.
+        library.get_function(descriptor.llvm_func_name).linkage = "linkonce_odr"
+    return descriptor
+
+
+def _translate(context: Any, function: Callable[..., Any], signature: Any, options: Any) -> Any:
+    """The function in a module of its own."""
     # Numba takes ``fastmath=False`` for "as the caller": two doubles would be fused to one.
     context = context.subtarget(fastmath=False)
+    types, returns = signature.args, signature.return_type
+    library = context.codegen().create_library(function.__qualname__)
     pipeline = Pipeline(context.typing_context, context, library, types, returns, options, {})
     made = pipeline.compile_extra(function)
-    # LLVM may drop it where it has inlined all calls.
-    library.get_function(made.fndesc.llvm_func_name).linkage = "linkonce_odr"
-    return made.fndesc
+    return made.fndesc, library

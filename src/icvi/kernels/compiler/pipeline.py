@@ -11,9 +11,12 @@ import operator
 from typing import Any
 
 from numba import types
-from numba.core import compiler, typing
-from numba.core.compiler_machinery import AnalysisPass, PassManager, register_pass
+from numba.core import compiler, ir
+from numba.core.compiler_machinery import AnalysisPass, FunctionPass, PassManager, register_pass
 from numba.core.errors import TypingError
+from numba.core.ir_utils import build_definitions, get_definition, guard
+from numba.core.ssa import reconstruct_ssa
+from numba.core.transforms import canonicalize_cfg
 from numba.core.typed_passes import (
     AnnotateTypes,
     IRLegalization,
@@ -22,21 +25,10 @@ from numba.core.typed_passes import (
     NopythonTypeInference,
     PreLowerStripPhis,
 )
-from numba.core.typing import templates
-from numba.core.untyped_passes import (
-    FixupArgs,
-    InlineInlinables,
-    IRProcessing,
-    ReconstructSSA,
-    TranslateByteCode,
-)
+from numba.core.untyped_passes import FixupArgs, InlineInlinables, ReconstructSSA, TranslateByteCode
+from numba.extending import intrinsic
 
-
-def _is_intrinsic(function: Any) -> bool:
-    kind = templates._IntrinsicTemplate  # noqa: SLF001
-    return isinstance(function, types.Function) and all(
-        issubclass(each, kind) for each in function.templates
-    )
+from icvi.kernels.compiler.contexts import Flags, Target, Typing, is_intrinsic
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)
@@ -60,7 +52,7 @@ class _RefuseNewArrays(AnalysisPass):  # type: ignore[misc]
                 if expression.op not in _MAKING or not signature:
                     continue
                 function = state.typemap[expression.func.name] if expression.op == "call" else None
-                viewing = _is_intrinsic(function) or "reshape" in str(function)
+                viewing = is_intrinsic(function) or "reshape" in str(function)
                 if isinstance(signature.return_type, types.Array) and not viewing:
                     raise TypingError("it makes an array, see makes_arrays", expression.loc)
         return False
@@ -68,79 +60,114 @@ class _RefuseNewArrays(AnalysisPass):  # type: ignore[misc]
 
 _MAKING = ("call", "binop", "inplace_binop", "unary")
 
+
+@intrinsic
+def _greater(typingctx, a, b):
+    return _chosen(typingctx, a, b, operator.gt)
+
+
+@intrinsic
+def _lesser(typingctx, a, b):
+    return _chosen(typingctx, a, b, operator.lt)
+
+
+def _chosen(typingctx: Any, a: Any, b: Any, comparison: Any) -> Any:
+    """The second of two numbers where it compares so with the first, as Python chooses."""
+    kind = typingctx.unify_types(types.unliteral(a), types.unliteral(b))
+    if kind not in types.real_domain | types.integer_domain:
+        return None
+
+    def codegen(context: Any, builder: Any, _: Any, values: Any) -> Any:
+        first, second = values
+        compare = context.get_function(comparison, types.boolean(kind, kind))
+        return builder.select(compare(builder, (second, first)), second, first)
+
+    return kind(kind, kind), codegen
+
+
+_OF_TWO = {max: _greater, min: _lesser}
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _Simplify(FunctionPass):  # type: ignore[misc]
+    """Have min, max and constant indices without functions that Numba compiles: 0.4 s."""
+
+    _name = "simplify"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        function = state.func_ir
+        function.blocks = canonicalize_cfg(function.blocks)
+        for block in function.blocks.values():
+            for statement in block.find_insts(ir.Assign):
+                value = statement.value
+                called = value.op if isinstance(value, ir.Expr) else None
+                if called == "call" and len(value.args) == 2:
+                    callee = guard(get_definition, function, value.func)
+                    if isinstance(callee, ir.Global) and callee.value in (min, max):
+                        callee.value = _OF_TWO[callee.value]
+                elif called == "getitem":
+                    index = guard(get_definition, function, value.index)
+                    if isinstance(index, ir.Const) and isinstance(index.value, int):
+                        statement.value = ir.Expr.static_getitem(
+                            value.value, index.value, value.index, value.loc
+                        )
+        return True
+
+
+# Numba finds out after most passes how long variables live. Kernels need to know that only at the
+# end, and only if they make arrays: 0.6 s.
+
+
+class _Passes(PassManager):  # type: ignore[misc]
+    _ENFORCING = False
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _SSA(ReconstructSSA):  # type: ignore[misc]
+    _name = "ssa"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir = reconstruct_ssa(state.func_ir)
+        state.func_ir._definitions = build_definitions(state.func_ir.blocks)  # noqa: SLF001
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class _StripPhis(PreLowerStripPhis):  # type: ignore[misc]
+    _name = "strip"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir = self._strip_phi_nodes(state.func_ir)
+        return True
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class _Legalise(IRLegalization):  # type: ignore[misc]
+    _name = "legalise"
+
+    def run_pass(self, state: Any) -> bool:
+        return bool(state.flags.nrt and super().run_pass(state))
+
+
 #: Not among them: closures, comprehensions, `with`, exceptions with arguments, `literally`.
 #: With all of Numba's passes: 0.7 s more.
 _PASSES = (
     TranslateByteCode,
     FixupArgs,
-    IRProcessing,
+    _Simplify,
     InlineInlinables,
-    ReconstructSSA,
+    _SSA,
     NopythonTypeInference,
     _RefuseNewArrays,
-    PreLowerStripPhis,
-    IRLegalization,
+    _StripPhis,
+    _Legalise,
     AnnotateTypes,
     NativeLowering,
     NoPythonBackend,
 )
-
-#: What has the same type wherever it stands.
-_OPERATORS = frozenset(
-    getattr(operator, name)
-    for name in (
-        *("add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "and_", "or_", "lshift"),
-        *("rshift", "iadd", "isub", "imul", "lt", "le", "gt", "ge", "eq", "ne"),
-        *("getitem", "setitem"),
-    )
-)
-
-
-class _Flags(compiler.Flags):  # type: ignore[misc]
-    """Numba's flags, which it looks up in dictionaries.
-
-    It gives the same hash to all of them, and reads two dozen attributes to compare two: 1.3 s
-    more.
-    """
-
-    __slots__ = ()
-
-    def __hash__(self) -> int:
-        return hash(frozenset((name, str(value)) for name, value in self._values.items()))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, compiler.Flags) and self._values == other._values
-
-
-class _Typing(typing.Context):  # type: ignore[misc]
-    """Numba's knowledge of types, which remembers what operators and intrinsics return.
-
-    Numba looks for it anew at every place, among dozens of candidates: 0.7 s more.
-    """
-
-    def __init__(self, original: typing.Context) -> None:
-        self.__dict__ = original.__dict__
-
-    def resolve_function_type(self, func: Any, args: Any, kws: Any) -> Any:
-        """The signature of a function for these types of arguments."""
-        find = super().resolve_function_type
-        if kws or not _same_everywhere(func):
-            return find(func, args, kws)
-        if (func, args) not in _signatures:
-            _signatures[func, args] = find(func, args, kws)
-        return _signatures[func, args]
-
-
-_signatures: dict[tuple[Any, Any], Any] = {}
-
-
-def _same_everywhere(function: Any) -> bool:
-    """Whether what a function returns depends on the types of its arguments only.
-
-    What Numba compiles for others, such as `abs`, depends on flags of their caller.
-    """
-    key = function.typing_key if isinstance(function, types.Function) else function
-    return key in _OPERATORS or _is_intrinsic(function)
 
 
 class Pipeline(compiler.CompilerBase):  # type: ignore[misc]
@@ -148,20 +175,20 @@ class Pipeline(compiler.CompilerBase):  # type: ignore[misc]
 
     def __init__(
         self,
-        typingctx: typing.Context,
+        typingctx: Any,
         targetctx: Any,
         library: Any,
         args: Any,
-        return_type: Any,
-        flags: compiler.Flags,
-        locals: dict[str, Any],
+        returns: Any,
+        flags: Any,
+        _: Any,
     ) -> None:
-        known, flags = _Typing(typingctx), _Flags(flags)
-        super().__init__(known, targetctx, library, args, return_type, flags, locals)
+        known = Typing(typingctx)
+        super().__init__(known, Target(targetctx, known), library, args, returns, Flags(flags), {})
 
     def define_pipelines(self) -> list[PassManager]:
         """The passes, in order."""
-        passes = PassManager("kernel")
+        passes = _Passes("kernel")
         for each in _PASSES:
             passes.add_pass(each, each.__name__)
         passes.finalize()
