@@ -101,12 +101,9 @@ def show(A, Q, J, d, scatter):
     for i in range(d):
         A[L.V + i, J] = Q[J, L.Q_MEAN, i]
         A[L.V + d + i, J] = Q[J, L.Q_MEAN + 1, i]
-        if not scatter:
-            compactness += Q[J, L.Q_S, i]
-    if scatter:
-        for i in range(d):
-            at = L.Q_S + 2 * i
-            compactness += Q[J, at, i]
+        at = L.Q_S + 2 * i if scatter else L.Q_S
+        compactness += Q[J, at, i]
+        if scatter:
             for j in range(i + 1):
                 A[q, J] = Q[J, at, j]
                 q += 1
