@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 
 import numba
@@ -10,6 +11,7 @@ import pytest
 from numba import types
 from numba.core.errors import TypingError
 from numba.core.runtime import _nrt_python, rtsys
+from numba.extending import overload
 
 from icvi.kernels.compiler.compiling import MAKES_NO_ARRAYS, OPTIONS, PLAIN, SUMS, compiled
 
@@ -32,6 +34,21 @@ def test_operators_have_the_types_that_python_gives_them(first, second):
     for found, expected in zip(translated(a, b), all_operators(a, b), strict=True):
         assert found == expected
         assert type(found) is type(expected)
+
+
+def test_an_operator_may_get_a_new_meaning_between_two_kernels():
+    def add(a, b):
+        return a + b
+
+    assert numba.njit(add, pipeline_class=Pipeline)(1.5, 2.5) == 4.0
+
+    @overload(operator.add)
+    def add_nothing(a, b):
+        return (lambda a, b: 0) if isinstance(a, types.NoneType) and a is b else None
+
+    again = numba.njit(lambda a, b: (a + b) * 2.0, pipeline_class=Pipeline)
+    assert again(1.5, 2.5) == 8.0
+    assert numba.njit(add, pipeline_class=Pipeline)(None, None) == 0
 
 
 def test_items_of_arrays_of_one_and_two_axes():

@@ -68,10 +68,10 @@ class _Operator(types.Function):  # type: ignore[misc]
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """The signature for these types of arguments."""
-        known = self.typing_key, args
-        if known not in _signatures:
-            _signatures[known] = super().get_call_type(context, args, kws)
-        return _signatures[known]
+        # An operator that an extension has given a new meaning since is another one.
+        if (self, args) not in _signatures:
+            _signatures[self, args] = super().get_call_type(context, args, kws)
+        return _signatures[self, args]
 
 
 class Typing(typing.Context):  # type: ignore[misc]
