@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numba import types
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 from numba.core.runtime import _nrt_python, rtsys
 from numba.extending import overload
 
@@ -49,6 +50,14 @@ def test_an_operator_may_get_a_new_meaning_between_two_kernels():
     again = numba.njit(lambda a, b: (a + b) * 2.0, pipeline_class=Pipeline)
     assert again(1.5, 2.5) == 8.0
     assert numba.njit(add, pipeline_class=Pipeline)(None, None) == 0
+
+
+def test_the_types_that_numba_knows_stay_as_they_are():
+    known = cpu_target.typing_context.resolve_value_type(operator.sub)
+    before = known._code
+    assert numba.njit(lambda a, b: a - b, pipeline_class=Pipeline)(2.5, 1.0) == 1.5
+    assert cpu_target.typing_context.resolve_value_type(operator.sub) is known
+    assert known._code == before
 
 
 def test_items_of_arrays_of_one_and_two_axes():

@@ -1,6 +1,6 @@
 """What Numba knows while it translates a kernel: flags, types, implementations.
 
-It looks for it anew at every place, among dozens of candidates.
+It looks that up at every use, among dozens of candidates; these remember it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ class _Operator(types.Function):  # type: ignore[misc]
     """An operator, which remembers what it returns."""
 
     def __init__(self, original: types.Function) -> None:
-        self.__dict__ = original.__dict__
+        # A copy: Numba numbers every type, and would give the original another number.
+        self.__dict__ = dict(original.__dict__)
 
     def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
         """The signature for these types of arguments."""

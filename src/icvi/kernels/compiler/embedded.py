@@ -85,8 +85,8 @@ def _translate(context: Any, function: Callable[..., Any], signature: Any, optio
     """The function in a module of its own."""
     # Numba takes ``fastmath=False`` for "as the caller": two doubles would be fused to one.
     context = context.subtarget(fastmath=False)
-    types, returns = signature.args, signature.return_type
+    given, returns = signature.args, signature.return_type
     library = context.codegen().create_library(function.__qualname__)
-    pipeline = Pipeline(context.typing_context, context, library, types, returns, options, {})
+    pipeline = Pipeline(context.typing_context, context, library, given, returns, options, {})
     made = pipeline.compile_extra(function)
     return made.fndesc, library
